@@ -4,7 +4,7 @@ use fedround::optim::Sgd;
 use fedround::prelude::*;
 
 use crate::FedAvg;
-use crate::representations::{RepresentationNoise, sent};
+use crate::representations::{RepresentationNoise, judged, sent};
 
 /// ADCOL. Li, He and Song 2023, "Adversarial Collaborative Learning on Non-IID Features",
 /// Algorithm 1 and Eq. (2), <https://icml.cc/virtual/2023/poster/24741>.
@@ -51,6 +51,9 @@ pub struct Adcol<A = FedAvg> {
     /// Passes of the discriminator over what it got.
     #[hyper(default = 1, range = 1..)]
     pub passes: usize,
+    /// Whether the discriminator sees rows of the same size, those of a mean square of 1.
+    #[hyper(default = false)]
+    pub normalised: bool,
     /// Noise on representations, for a server that is not trusted.
     #[hyper(default = RepresentationNoise::None)]
     pub noise: RepresentationNoise,
@@ -65,7 +68,7 @@ impl<A: Algorithm> Algorithm for Adcol<A> {
         let s_t = server.sample(self.share);
         let r_k = w.broadcast(&s_t).map(|k, w| {
             let w = self.client_update(k, w);
-            let rows = (self.rows, self.sample);
+            let rows = (self.rows, self.sample, self.normalised);
             let r = sent(k, &w, rows, (self.noise, self.epsilon));
             r.release("representations, Alg. 1")
         });
@@ -100,7 +103,7 @@ impl<A: Algorithm> Algorithm for Adcol<A> {
     fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
         let r = k.apply("represent", w, &b.x);
         let d = k.global_params().replace_parts(&["Model"], w);
-        let d = k.apply("discriminate", &d, &r);
+        let d = k.apply("discriminate", &d, &judged(&r, self.normalised));
         cross_entropy(k.apply("head", w, &r), &b.y) + self.mu * loss("kl_from_uniform", &d)
     }
 

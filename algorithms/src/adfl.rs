@@ -21,6 +21,10 @@ pub enum AdflStart {
 ///
 /// A client whose model is confident of every class gains weight: it can lie its way up.
 ///
+/// The server tells how much models read of each other's images as its numbers `q_mean` and `q_std`: the
+/// mean and the standard deviation of `q` over all images that a model did not make itself. Where they do
+/// not spread, all models weigh the same, and AdFL is a plain mean.
+///
 /// Departs:
 /// - The paper gives neither number nor size of the steps towards an image, and no ball around its
 ///   start; here all begin as one image, and stay in the range of pixels.
@@ -46,6 +50,20 @@ pub struct Adfl<A = FedAvg> {
     /// `γ`: local steps are `(t + 1)^−γ` of the base's in round `t`; ½ is the paper's root.
     #[hyper(default = 0.0, range = 0.0..)]
     pub decay: f32,
+}
+
+/// Tells the mean and the standard deviation of all `q[j][k][c]` with `j ≠ k`.
+fn report_spread(server: &ServerCx, q_k: &Gathered<Tensor>, own_k: &Gathered<Tensor>) {
+    let sums = q_k.zip(own_k).map(|_, (q, own)| {
+        let others = (-own).add_scalar(1.0);
+        (loss("sum", &q), q.sq_norm(), loss("sum", &others))
+    });
+    let (sum, squares, count) = sums;
+    let count = count.sum().max(1.0);
+    let mean = sum.sum() / &count;
+    let variance = squares.sum() / &count - &mean * &mean;
+    server.set_state("q_mean", &mean);
+    server.set_state("q_std", &variance.max(0.0).sqrt());
 }
 
 #[federated(base = base)]
@@ -77,6 +95,7 @@ impl<A: Algorithm> Algorithm for Adfl<A> {
             (&q - q.mul(&own), own)
         });
         let was_read = q_k.sum();
+        report_spread(server, &q_k, &own_k);
         // Eq. (1) to (3).
         let w_k = q_k
             .zip(&own_k)

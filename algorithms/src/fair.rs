@@ -13,9 +13,13 @@ use crate::FedAvg;
 ///
 /// Departs:
 /// - Representation, classifier and adversary step at once, each from where it was; the paper takes
-///   turns. With `ahead`, the adversary learns alone before each local training, as in its code.
+///   turns. With `ahead`, the adversary learns alone before each local training, as in its code; with
+///   `before`, it takes some steps before each of the others', who see the adversary that they lead to.
+///   The base takes all of them at once, so that they are those of its step size if `ahead_lr` is that.
 /// - `λ` is one number for all attributes, over their mean; the paper gives none, its code 30 and
 ///   0.03. In every step 30 does not converge.
+/// - The first stage, Eq. (24), has the global loss in place of a local one, whose network the paper's
+///   experiments do not have; `apart` are its rounds, without the penalty, as in the code.
 #[derive(Hyper, Debug, Clone)]
 pub struct Fair<A = FedAvg> {
     /// What trains; LG-FedAvg in the paper, `fair(lg-fedavg)`.
@@ -23,13 +27,24 @@ pub struct Fair<A = FedAvg> {
     /// `λ`: how much representations are to hide; at 0 the adversary only looks.
     #[hyper(default = 1.0, range = 0.0..)]
     pub lambda: f32,
+    /// Rounds before, in which the adversary only looks: the representation is trained for its task
+    /// alone.
+    #[hyper(default = 0, range = 0..)]
+    pub apart: usize,
+    /// Rounds after these until `λ` is whole: it is a tenth in the first third of them, and 0.3 of it in
+    /// the second.
+    #[hyper(default = 0, range = 0..)]
+    pub ramp: usize,
+    /// Steps that the adversary takes before each of the others', on the same batch.
+    #[hyper(default = 0, range = 0..)]
+    pub before: usize,
     /// Epochs that the adversary learns alone before the others' steps.
     #[hyper(default = 0, range = 0..)]
     pub ahead: usize,
     /// Examples in a batch of those epochs.
     #[hyper(default = 32, range = 1..)]
     pub ahead_batch: usize,
-    /// Step size of those epochs.
+    /// Step size of those epochs, and of those steps before.
     #[hyper(default = 0.1, range = 0.0..=1000000.0)]
     pub ahead_lr: f32,
 }
@@ -40,6 +55,15 @@ fn found(k: &ClientCx, w: &Params, b: &Batch) -> Params {
         let p = k.apply("expose", w, &k.apply("features", w, &b.x));
         loss("attributes", (&p, &b.tensor("protected")))
     })
+}
+
+/// The share of `λ` in a round.
+fn ramped(k: &ClientCx, apart: Index, ramp: Index) -> Scalar {
+    let t = k.round() - apart + 0.5;
+    let third = Scalar::from(0.0) + ramp;
+    let third = third / 3.0;
+    let rising = (&third - &t).select(0.1, (2.0 * &third - &t).select(0.3, 1.0));
+    t.select(rising, 0.0)
 }
 
 #[federated(base = base)]
@@ -59,9 +83,16 @@ impl<A: Algorithm> Algorithm for Fair<A> {
 
     /// `min_{f,g} max_r L_g − λ L_r`: the adversary descends on its own loss.
     fn gradient(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
-        let found = found(k, w, b);
+        let (mut r, mut walked) = (w.clone(), w.zeros_like());
+        for _ in 0..self.before {
+            let g = found(k, &r, b);
+            r = r.replace_parts(&["adversary"], &(&r - self.ahead_lr * &g));
+            walked += g;
+        }
+        let found = found(k, &r, b);
         let g = self.base.gradient(k, w, b);
-        (g - self.lambda * &found).replace_parts(&["adversary"], &found)
+        let lambda = self.lambda * ramped(k, self.apart, self.ramp);
+        (g - lambda * &found).replace_parts(&["adversary"], &(walked + found))
     }
 
     fn personalize(&self, k: &ClientCx, w: Params) -> Params {

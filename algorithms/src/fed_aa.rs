@@ -22,6 +22,10 @@ pub enum FedAaModality {
 /// that knows its representations, which a second local pass makes it fool. The server holds every
 /// client's model, so that hiding the classes' examples from it needs more than this.
 ///
+/// The server tells as its number `identifier_accuracy` how often identifiers are right of the images that
+/// they were trained on: the mean over clients, and of a client over its own and the others' images, so
+/// that ½ is chance.
+///
 /// Departs:
 /// - The averages of Eq. (6) and of Algorithm 4 are one, weighted by examples of the cohort.
 /// - L-BFGS halves its steps until the loss falls enough, and takes none otherwise, where PyTorch's
@@ -132,6 +136,13 @@ impl<A: Algorithm> Algorithm for FedAa<A> {
             }
             w
         });
+        let accuracy_k = i_k.map(|k, w| {
+            let (x, id) = (k.get(&x), k.get(&id));
+            let own = function("same", (&id, &k.labels(&x)));
+            let v = k.apply("features", &w, &x);
+            loss("identified", (&k.apply("identify", &w, &v), &own))
+        });
+        server.set_state("identifier_accuracy", &accuracy_k.mean());
         // Eq. (7), Algorithm 3.
         let w_k = i_k.scatter().map(|k, i| {
             let mut w = i.clone();

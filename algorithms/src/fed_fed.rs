@@ -4,25 +4,7 @@ use fedround::optim::Adam;
 use fedround::prelude::*;
 
 use crate::FedAvg;
-
-/// The noise on what clients of [`FedFed`] share.
-#[derive(Hyper, Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FedFedNoise {
-    /// Of a normal distribution.
-    Gaussian,
-    /// Of a Laplace distribution.
-    Laplace,
-}
-
-/// Whose distillation [`FedFed`] runs.
-#[derive(Hyper, Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FedFedRecipe {
-    /// The text's: what an image shares is clipped to `ρ`, with noise of its own.
-    Paper,
-    /// The authors' code's: nothing is clipped, all images of a batch have one image of noise, `λ_re` is
-    /// ten times as large in the first ten rounds, and the divergence is a third of the mean over codes.
-    Code,
-}
+use crate::distilled::{FedFedNoise, FedFedRecipe, protected, released_as, snr_db, weights};
 
 /// FedFed. Yang et al. 2023, "FedFed: Feature Distillation against Data Heterogeneity in Federated
 /// Learning", Algorithms 1 and 2 and Eq. (9) to (11), <https://arxiv.org/abs/2310.05077>.
@@ -120,22 +102,8 @@ pub struct FedFed<A = FedAvg> {
 impl<A: Algorithm> Algorithm for FedFed<A> {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         // x_p = clip(x − q(x)) + n.
-        let protect = |x_s: Tensor| match (self.recipe, self.noise) {
-            (FedFedRecipe::Paper, FedFedNoise::Gaussian) => {
-                x_s.clip_rows(self.rho).noise(self.sigma)
-            }
-            (FedFedRecipe::Paper, FedFedNoise::Laplace) => {
-                x_s.clip_rows(self.rho).laplace(self.sigma)
-            }
-            (FedFedRecipe::Code, FedFedNoise::Gaussian) => {
-                let n = function("one_normal", &x_s);
-                x_s + self.sigma * n
-            }
-            (FedFedRecipe::Code, FedFedNoise::Laplace) => {
-                let n = function("one_laplace", &x_s);
-                x_s + self.sigma * n
-            }
-        };
+        let (how, size) = ((self.recipe, self.noise), (self.rho, self.sigma));
+        let protect = |x_s: Tensor| protected(x_s, how, &size);
         if server.phase("distill", self.distill) {
             let s_t = server.sample(self.distill_share);
             let w_k = w.broadcast(&s_t).map(|k, w| {
@@ -145,14 +113,7 @@ impl<A: Algorithm> Algorithm for FedFed<A> {
                     true => adam.resume(k, "adam", &w),
                     false => adam.start(&w),
                 };
-                let (reconstruct, kl) = match self.recipe {
-                    FedFedRecipe::Paper => (self.reconstruct, self.kl),
-                    FedFedRecipe::Code => {
-                        let later = k.round() - 9.5;
-                        let times = later.select(1.0, 10.0);
-                        (times * self.reconstruct, self.kl / 3.0)
-                    }
-                };
+                let (reconstruct, kl) = weights(k, self.recipe, (self.reconstruct, self.kl));
                 for b in k.batches(1, self.distill_batch) {
                     // Eq. (9).
                     let g = grad(&w, |w| {
@@ -180,21 +141,12 @@ impl<A: Algorithm> Algorithm for FedFed<A> {
                     (protect(x_s), b.y.clone())
                 });
                 (
-                    x.release("clipped and noised, Alg. 1"),
+                    x.release(released_as(self.recipe)),
                     y.release("labels, Alg. 1"),
                 )
             });
             let (x, y) = (x_k.gather().concat(), y_k.gather().concat());
-            let snr = server.run(|s| {
-                let x = s.get(&x).tensor();
-                let variance = match self.noise {
-                    FedFedNoise::Gaussian => self.sigma * self.sigma,
-                    FedFedNoise::Laplace => 2.0 * self.sigma * self.sigma,
-                };
-                let signal = loss("image_mse", (&x, &x.zeros_like())) - &variance;
-                let ratio = (signal / (variance + 1e-30)).max(1e-10).min(1e10);
-                10.0 / std::f64::consts::LN_10 * ratio.ln()
-            });
+            let snr = server.run(|s| snr_db(&s.get(&x).tensor(), self.noise, &self.sigma));
             server.set_state("snr_db", &snr);
             let (x, y) =
                 server.run(|s| s.sample_row_fraction(self.download, (s.get(&x), s.get(&y))));

@@ -44,6 +44,9 @@ pub struct FixedParties<A = Adcol> {
     /// Share of a party's representations that it sends, drawn anew in each round.
     #[hyper(default = 1.0, range = 0.0..=1.0)]
     pub sample: f32,
+    /// Whether the discriminator sees rows of the same size, as the base's `normalised` has to say, too.
+    #[hyper(default = false)]
+    pub normalised: bool,
     /// Noise on representations, for a server that is not trusted.
     #[hyper(default = RepresentationNoise::None)]
     pub noise: RepresentationNoise,
@@ -64,7 +67,7 @@ impl<A: Algorithm> Algorithm for FixedParties<A> {
         let alone = w.replace_parts(&["discriminator"], &w.zeros_like());
         let r_k = alone.broadcast(&s_t).map(|k, w| {
             let w = self.client_update(k, w);
-            let rows = (self.rows, self.sample);
+            let rows = (self.rows, self.sample, self.normalised);
             let r = sent(k, &w, rows, (self.noise, self.epsilon));
             r.release("representations, B.14")
         });

@@ -12,6 +12,7 @@ mod compressed;
 mod cyclic;
 mod decayed;
 mod disentangled;
+mod distilled;
 mod dp_sgd;
 mod ef21;
 mod fada;
@@ -33,6 +34,7 @@ mod gradient_weights;
 mod hyp_cluster;
 mod krum;
 mod label_flip;
+mod label_overlap;
 mod lg_fed_avg;
 mod median;
 mod mime_lite;
@@ -61,6 +63,7 @@ pub use compressed::{Compressed, CompressedCodec};
 pub use cyclic::{Cyclic, CyclicOrder};
 pub use decayed::Decayed;
 pub use disentangled::Disentangled;
+pub use distilled::{FedFedNoise, FedFedRecipe};
 pub use dp_sgd::DpSgd;
 pub use ef21::Ef21;
 pub use fada::Fada;
@@ -70,7 +73,7 @@ pub use fed_async::{FedAsync, FedAsyncWeight};
 pub use fed_avg::FedAvg;
 pub use fed_avg_m::FedAvgM;
 pub use fed_bn::FedBn;
-pub use fed_fed::{FedFed, FedFedNoise, FedFedRecipe};
+pub use fed_fed::FedFed;
 pub use fed_md::FedMd;
 pub use fed_nova::{FedNova, FedNovaSteps};
 pub use fed_opt::{FedOpt, FedOptRule};
@@ -82,6 +85,7 @@ pub use gradient_weights::GradientWeights;
 pub use hyp_cluster::HypCluster;
 pub use krum::Krum;
 pub use label_flip::LabelFlip;
+pub use label_overlap::LabelOverlap;
 pub use lg_fed_avg::{LgFedAvg, LgPart, LgTask};
 pub use median::Median;
 pub use mime_lite::MimeLite;
@@ -125,6 +129,7 @@ pub fn registry() -> Registry {
         .with_type::<FedMd<BoxedAlgorithm>>()
         .with_type::<FedAsync<BoxedAlgorithm>>()
         .with_type::<Adfl<BoxedAlgorithm>>()
+        .with_type::<LabelOverlap<BoxedAlgorithm>>()
         .with_type::<Validated<BoxedAlgorithm>>()
         .with_type::<MimeLite>()
         .with_type::<HypCluster<BoxedAlgorithm>>()
@@ -161,7 +166,7 @@ mod tests {
     const SPECS: &[(&str, &str, usize)] = &[
         ("adaptive_clip", include_str!("adaptive_clip.rs"), 60),
         ("adcol", include_str!("adcol.rs"), 60),
-        ("adfl", include_str!("adfl.rs"), 45),
+        ("adfl", include_str!("adfl.rs"), 60),
         ("agnostic", include_str!("agnostic.rs"), 40),
         ("centralized", include_str!("centralized.rs"), 40),
         ("compressed", include_str!("compressed.rs"), 50),
@@ -171,13 +176,13 @@ mod tests {
         ("dp_sgd", include_str!("dp_sgd.rs"), 30),
         ("ef21", include_str!("ef21.rs"), 40),
         ("fada", include_str!("fada.rs"), 90),
-        ("fair", include_str!("fair.rs"), 40),
-        ("fed_aa", include_str!("fed_aa.rs"), 80),
+        ("fair", include_str!("fair.rs"), 60),
+        ("fed_aa", include_str!("fed_aa.rs"), 90),
         ("fed_async", include_str!("fed_async.rs"), 45),
         ("fed_avg", include_str!("fed_avg.rs"), 40),
         ("fed_avg_m", include_str!("fed_avg_m.rs"), 15),
         ("fed_bn", include_str!("fed_bn.rs"), 15),
-        ("fed_fed", include_str!("fed_fed.rs"), 90),
+        ("fed_fed", include_str!("fed_fed.rs"), 95),
         ("fed_md", include_str!("fed_md.rs"), 55),
         ("fed_nova", include_str!("fed_nova.rs"), 40),
         ("fed_opt", include_str!("fed_opt.rs"), 40),
@@ -190,6 +195,7 @@ mod tests {
         ("gradient_weights", include_str!("gradient_weights.rs"), 20),
         ("krum", include_str!("krum.rs"), 35),
         ("label_flip", include_str!("label_flip.rs"), 20),
+        ("label_overlap", include_str!("label_overlap.rs"), 25),
         ("lg_fed_avg", include_str!("lg_fed_avg.rs"), 62),
         ("median", include_str!("median.rs"), 15),
         ("mime_lite", include_str!("mime_lite.rs"), 40),

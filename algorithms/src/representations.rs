@@ -11,15 +11,23 @@ pub enum RepresentationNoise {
     Laplace,
 }
 
+/// Representations as the discriminator sees them.
+pub(crate) fn judged(r: &Tensor, normalised: bool) -> Tensor {
+    match normalised {
+        true => function("unit_rows", r),
+        false => r.clone(),
+    }
+}
+
 /// A share of a party's representations, drawn anew in each round; with noise where the server is not
 /// trusted: rows with an L1 norm of at most 1 differ by 2, so that `2/ε` gives each of them ε.
 pub(crate) fn sent(
     k: &ClientCx,
     w: &Params,
-    (rows, sample): (Index, Scalar),
+    (rows, sample, normalised): (Index, Scalar, bool),
     (noise, epsilon): (RepresentationNoise, Scalar),
 ) -> Tensor {
-    let r = k.collect(rows, |b| k.apply("represent", w, &b.x));
+    let r = k.collect(rows, |b| judged(&k.apply("represent", w, &b.x), normalised));
     let r = k.sample_row_fraction(sample, r);
     match noise {
         RepresentationNoise::Laplace => r.l1_rows().clip_rows(1.0).laplace(2.0 / epsilon),

@@ -1,5 +1,6 @@
 //! Solo: training without exchange.
 
+use fedround::optim::Sgd;
 use fedround::prelude::*;
 
 /// Every client trains alone, from the same initial model, and nothing is exchanged: the lower bound
@@ -16,6 +17,12 @@ pub struct Solo {
     /// Step size.
     #[hyper(default = 0.1, range = 0.0..=1000000.0)]
     pub lr: f32,
+    /// Momentum, from zero in each round.
+    #[hyper(default = 0.0, range = 0.0..1.0)]
+    pub momentum: f32,
+    /// Weight decay.
+    #[hyper(default = 0.0, range = 0.0..)]
+    pub weight_decay: f32,
 }
 
 #[federated]
@@ -28,8 +35,11 @@ impl Algorithm for Solo {
 
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let mut own = self.personalize(k, w.clone());
+        let sgd = Sgd::new(self.lr).momentum(self.momentum);
+        let mut opt = sgd.weight_decay(self.weight_decay).start(&own);
         for b in k.batches(self.epochs, self.batch) {
-            own -= self.lr * self.gradient(k, &own, &b);
+            let g = self.gradient(k, &own, &b);
+            opt.step(&mut own, g);
         }
         k.set_state("own", &own);
         w

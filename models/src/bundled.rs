@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// All bundled models.
-pub const MODELS: [ModelInfo; 23] = [
+pub const MODELS: [ModelInfo; 24] = [
     ModelInfo {
         name: "logistic",
         doc: "multinomial logistic regression",
@@ -154,6 +154,21 @@ pub const MODELS: [ModelInfo; 23] = [
             };
             let encoder = config.encoder(task.input[0], device);
             Box::new(SimSiam::new(encoder, config.features(), 512, task, device))
+        }),
+    },
+    ModelInfo {
+        name: "adcol-digits",
+        doc: "digits-cnn of 16, 16 and 32 channels and 128 units, a projector of 128 and a predictor of 32",
+        paper: "ADCOL, smaller",
+        min_side: 4,
+        make: Make::Inputs(|task, device| {
+            let config = DigitsConfig {
+                channels: [16, 16, 32],
+                units: [128, 128],
+                ..DigitsConfig::default()
+            };
+            let encoder = config.init(task, device).features;
+            Box::new(SimSiam::new(encoder, 128, 32, task, device))
         }),
     },
     ModelInfo {

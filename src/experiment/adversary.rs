@@ -55,6 +55,7 @@ impl Run {
                 attribute: name.unwrap_or_else(|| a.to_string()),
                 along: auc(&along)?,
                 auc: auc(&fitted)?,
+                floor: roc_auc(&by_label(test.labels(), &positive), &positive).ok(),
             })
         };
         (0..attributes).map(exposed).collect()
@@ -103,6 +104,19 @@ impl Run {
     }
 }
 
+/// For each label, how frequent an attribute is among those who have it: the best score that is a function of
+/// the label alone.
+fn by_label(labels: &[u16], positive: &[bool]) -> Vec<f64> {
+    let mut counts: BTreeMap<u16, (f64, f64)> = BTreeMap::new();
+    for (label, positive) in labels.iter().zip(positive) {
+        let (with, all) = counts.entry(*label).or_default();
+        *with += f64::from(u8::from(*positive));
+        *all += 1.0;
+    }
+    let score = |label| counts.get(label).map_or(0.0, |(with, all)| with / all);
+    labels.iter().map(score).collect()
+}
+
 /// The mean of the AUCs of several scores; `None` of none, or where one is not finite.
 fn mean_auc(
     scores: impl Iterator<Item = Vec<f64>>,
@@ -116,4 +130,22 @@ fn mean_auc(
         each.push(roc_auc(&scores, positive)?);
     }
     Ok((!each.is_empty()).then(|| each.iter().sum::<f64>() / each.len() as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_floor_is_what_the_label_tells() {
+        // Three of four with label 1 have the attribute, and one of four with label 0.
+        let labels = [1, 1, 1, 1, 0, 0, 0, 0];
+        let positive = [true, true, true, false, true, false, false, false];
+        let auc = roc_auc(&by_label(&labels, &positive), &positive).unwrap();
+        // ½ + |P(y = 1 | a = 1) − P(y = 1 | a = 0)| / 2.
+        assert!((auc - 0.75).abs() < 1e-12, "{auc}");
+        let none = [true, false, true, false, true, false, true, false];
+        let auc = roc_auc(&by_label(&labels, &none), &none).unwrap();
+        assert!((auc - 0.5).abs() < 1e-12, "{auc}");
+    }
 }

@@ -124,6 +124,9 @@ pub struct AttributeAuc {
     pub along: Option<f64>,
     /// By an adversary that was fitted to the final representations.
     pub auc: Option<f64>,
+    /// By the label alone: what a representation tells that is of use for nothing but the label.
+    #[serde(default)]
+    pub floor: Option<f64>,
 }
 
 /// The best model of a run, by the accuracy on validation examples.

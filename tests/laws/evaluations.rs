@@ -116,6 +116,7 @@ fn an_evaluation_mixes_models_and_takes_steps() {
             epochs: 1,
             batch: 10,
             lr: 0.1,
+            ..Solo::default()
         },
         3,
     );

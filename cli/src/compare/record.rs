@@ -54,12 +54,31 @@ pub(crate) struct Record {
     /// The last of each number that the algorithm's server keeps, by layer and name.
     #[serde(default)]
     pub server: BTreeMap<String, Option<f64>>,
+    /// What noise left of the clients' privacy, where there was some.
+    #[serde(default)]
+    pub privacy: Option<Privacy>,
     pub seconds: f64,
     pub bytes_up: u64,
     pub bytes_down: u64,
     /// Its rounds.
     #[serde(skip)]
     pub lines: Vec<Line>,
+}
+
+/// The privacy that a run spent, over all of its rounds.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Privacy {
+    /// Proven; `None` if no bound is known.
+    pub epsilon: Option<f64>,
+    pub mechanisms: Vec<Spent>,
+}
+
+/// That of one place of noise.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Spent {
+    /// The usual figure, which is no bound.
+    #[serde(default)]
+    pub usual_epsilon: Option<f64>,
 }
 
 /// The accuracy of clients on their own test examples.

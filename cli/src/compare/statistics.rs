@@ -190,6 +190,7 @@ pub(super) mod tests {
             vqa_accuracy: None,
             class_accuracy: serde_json::Map::new(),
             server: BTreeMap::new(),
+            privacy: None,
             seconds: rounds as f64,
             bytes_up: 4 * rounds as u64,
             bytes_down: 6 * rounds as u64,

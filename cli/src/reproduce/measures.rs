@@ -96,6 +96,12 @@ fn value(
         Of::RoundsToTarget => Some(first_to_reach(&run.server_curve(), target?)?.round as f64),
         Of::AdversaryAlong => percent(mean(&run.adversary, |e| e.along)),
         Of::AdversaryAfter => percent(mean(&run.adversary, |e| e.auc)),
+        Of::AdversaryFloor => percent(mean(&run.adversary, |e| e.floor)),
+        Of::Epsilon => run.privacy.as_ref()?.epsilon,
+        Of::UsualEpsilon => {
+            let all = run.privacy.as_ref()?.mechanisms.iter();
+            all.map(|mechanism| mechanism.usual_epsilon).sum()
+        }
         Of::Rounds => Some(run.rounds as f64),
         Of::Sent => Some(sent(run.bytes_up, settings)),
         Of::Server(name) => *run.server.get(name)?,

@@ -126,7 +126,7 @@ fn ours(number: &Number) -> String {
         return "-".to_owned();
     };
     let write = |x, signed| number.unit.write(x, signed);
-    let spreads = matches!(number.unit, Unit::Percent | Unit::Points);
+    let spreads = matches!(number.unit, Unit::Percent | Unit::Points | Unit::Number);
     let std = spread.std.filter(|std| spreads || *std > 0.0);
     let std = std.map_or_else(String::new, |std| format!(" ± {}", write(std, false)));
     let of = match spread.runs == number.runs {

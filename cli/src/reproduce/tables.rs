@@ -162,6 +162,12 @@ pub(super) enum Of {
     AdversaryAlong,
     /// The AUC of adversaries that were fitted afterwards.
     AdversaryAfter,
+    /// The AUC of who knows the label alone, the mean over protected attributes.
+    AdversaryFloor,
+    /// The proven ε of all rounds.
+    Epsilon,
+    /// The usual figure for it, which is no bound.
+    UsualEpsilon,
     /// Numbers sent, counted as LG-FedAvg does.
     Sent,
     /// The last of a number that the algorithm's server keeps, by layer and name.

@@ -9,6 +9,8 @@ pub(super) enum Unit {
     /// Percentage points more or fewer.
     Points,
     Rounds,
+    /// Of no unit, or of one that its measure names.
+    Number,
     /// Large.
     Count,
 }
@@ -18,6 +20,7 @@ impl Unit {
     pub fn write(self, x: f64, signed: bool) -> String {
         match self {
             Self::Percent => format!("{x:.2}"),
+            Self::Number => format!("{x:.2}"),
             Self::Points if signed => format!("{x:+.2}"),
             Self::Points => format!("{x:.2}"),
             Self::Rounds => format!("{x:.0}"),
@@ -32,7 +35,7 @@ pub(super) fn unit(of: &Of, difference: bool) -> Unit {
     match of {
         Of::Rounds | Of::RoundsToTarget => Unit::Rounds,
         Of::Sent => Unit::Count,
-        Of::Server(_) => Unit::Points,
+        Of::Server(_) | Of::Epsilon | Of::UsualEpsilon => Unit::Number,
         _ if difference => Unit::Points,
         _ => Unit::Percent,
     }

@@ -34,6 +34,7 @@ fn register(losses: Losses) -> Losses {
         .with("kl_from_uniform", kl_from_uniform)
         .with("entropy", entropy)
         .with("softplus", softplus)
+        .with("identified", identified)
         .with("told_apart", told_apart)
         .with("sum", sum)
         .with("least_sum", least_sum)
@@ -50,6 +51,8 @@ fn register(losses: Losses) -> Losses {
         .with_function("softmax", softmax)
         .with_function("correct", correct)
         .with_function("same", same)
+        .with_function("among", among)
+        .with_function("unit_rows", unit_rows)
         .with_function("uniform", uniform)
         .with_function("one_normal", one_normal)
         .with_function("one_laplace", one_laplace)
@@ -131,6 +134,26 @@ fn identification(s: Tensor<2>, own: Tensor<1>) -> Tensor<1> {
     };
     let other = own.clone().neg().add_scalar(1.0);
     mean(softplus_1(s.clone().neg()), own) + mean(softplus_1(s), other)
+}
+
+/// How often logits `[batch, 1]` above 0 tell a client's own images, 1 in `[batch]`, and others those of
+/// others: the mean of the two kinds' shares, ½ of an identifier that knows nothing. A kind without images
+/// is left out.
+fn identified(s: Tensor<2>, own: Tensor<1>) -> Tensor<1> {
+    let [batch, _] = s.dims();
+    let told = s.greater_elem(0.0).float().reshape([batch]);
+    let not = |x: Tensor<1>| x.neg().add_scalar(1.0);
+    // Of a kind without images both are 0.
+    let share = |right: Tensor<1>, of: Tensor<1>| {
+        let count = of.clone().sum();
+        (
+            (right * of).sum() / count.clone().clamp_min(1.0),
+            count.clamp_max(1.0),
+        )
+    };
+    let (of_own, some_own) = share(told.clone(), own.clone());
+    let (of_others, some_others) = share(not(told), not(own));
+    (of_own + of_others) / (some_own + some_others).clamp_min(1.0)
 }
 
 /// Binary cross-entropy of attributes that are 0 or 1, the mean over batch and attributes, in nats.
@@ -229,6 +252,19 @@ fn same(a: Tensor<1, Int>, b: Tensor<1, Int>) -> Tensor<1> {
     a.equal(b).float()
 }
 
+/// 1 for each label `[n]` that is among some distinct ones `[m]`, 0 for the others: `[n]`.
+fn among(labels: Tensor<1, Int>, some: Tensor<1, Int>) -> Tensor<1> {
+    let ([n], [m]) = (labels.dims(), some.dims());
+    let equal = labels.reshape([n, 1]).equal(some.reshape([1, m]));
+    equal.float().sum_dim(1).reshape([n])
+}
+
+/// Rows of the same direction whose entries have a mean square of 1; rows of zeros stay.
+fn unit_rows(x: Tensor<2>) -> Tensor<2> {
+    let size = (x.clone() * x.clone()).mean_dim(1).add_scalar(1e-12).sqrt();
+    x / size
+}
+
 /// The first half of the columns, of `[batch, 2 d]`.
 fn front(x: Tensor<2>) -> Tensor<2> {
     let [batch, both] = x.dims();
@@ -312,6 +348,33 @@ mod tests {
         close(kl_to_normal(rows([[0.0, 0.0, 0.0, 0.0]])), &[0.0]);
         // One of two means is 1: ½, over two entries.
         close(kl_to_normal(rows([[1.0, 0.0, 0.0, 0.0]])), &[0.25]);
+    }
+
+    #[test]
+    fn an_identifier_is_right_of_each_kind() {
+        let own = || Tensor::from_data([1.0, 0.0, 0.0], &Default::default());
+        let found = |own, s| identified(rows(s), own);
+        close(found(own(), [[1.0], [-1.0], [-1.0]]), &[1.0]);
+        close(found(own(), [[1.0], [1.0], [1.0]]), &[0.5]);
+        close(found(own(), [[-1.0], [1.0], [-1.0]]), &[0.25]);
+        let all = Tensor::from_data([1.0, 1.0], &Default::default());
+        close(identified(rows([[1.0], [-1.0]]), all), &[0.5]);
+    }
+
+    #[test]
+    fn labels_are_found_among_others() {
+        let of = |y: &[i32]| {
+            let data = burn::tensor::TensorData::new(y.to_vec(), [y.len()]);
+            Tensor::<1, Int>::from_data(data, &Default::default())
+        };
+        close(among(of(&[3, 1, 3, 0]), of(&[3, 0])), &[1.0, 0.0, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn unit_rows_keep_directions_and_zeros() {
+        let found = unit_rows(rows([[3.0, 4.0], [0.0, 0.0]])).reshape([4]);
+        let size = (25.0f32 / 2.0).sqrt();
+        close(found, &[3.0 / size, 4.0 / size, 0.0, 0.0]);
     }
 
     #[test]

@@ -39,6 +39,7 @@ fn all_of_ones_own_is_training_alone() {
         epochs: 1,
         batch: 10,
         lr: LR,
+        ..Solo::default()
     };
     let (mut alone, mut solo) = (
         simulation(&alone, "2nn", even()),
@@ -53,6 +54,36 @@ fn all_of_ones_own_is_training_alone() {
         );
     }
     assert_eq!((stats.bytes_up, stats.bytes_down), (0, 0));
+}
+
+#[test]
+fn alone_one_takes_the_steps_of_fed_avg_with_one_client() {
+    let data = || {
+        let mut deal = even();
+        deal.dataset.client_indices.truncate(1);
+        deal
+    };
+    let plain = FedAvg {
+        fraction: 1.0,
+        momentum: 0.9,
+        weight_decay: 0.01,
+        ..base()
+    };
+    let solo = Solo {
+        epochs: 1,
+        batch: 10,
+        lr: LR,
+        momentum: 0.9,
+        weight_decay: 0.01,
+    };
+    let (mut alone, mut plain) = (
+        simulation(&solo, "2nn", data()),
+        simulation(&plain, "2nn", data()),
+    );
+    run(&mut alone, 2);
+    run(&mut plain, 2);
+    let own = alone.client_state(0, "solo.own").unwrap().unwrap().concat();
+    assert_eq!(bits(&own), bits(&weights(&plain)));
 }
 
 #[test]
@@ -111,6 +142,7 @@ fn clients_are_tested_on_their_own_models() {
         epochs: 3,
         batch: 10,
         lr: LR,
+        ..Solo::default()
     };
     let (simulation, models) = own(&solo, 6);
     let (models, parts) = (models.unwrap(), deal().dataset.client_indices);
@@ -205,6 +237,7 @@ fn linear_models_together_are_their_mean() {
         epochs: 1,
         batch: 10,
         lr: LR,
+        ..Solo::default()
     };
     let mut alone = simulation(&solo, "logistic", deal());
     run(&mut alone, 1);

@@ -52,6 +52,7 @@ pub(super) fn adcol(mu: f32) -> Adcol {
         mu,
         sample: 1.0,
         passes: 1,
+        normalised: false,
         noise: RepresentationNoise::None,
         epsilon: 5.0,
     }
@@ -91,6 +92,7 @@ fn without_its_term_every_party_trains_alone_whatever_the_discriminator() {
         epochs: 1,
         batch: 10,
         lr: LR,
+        ..Solo::default()
     };
     let mut solo = parties(&solo);
     let first = leaves(&parties(&adcol(0.0)));
@@ -247,4 +249,21 @@ fn parties_learn_their_classes_against_a_discriminator() {
     let first = run(&mut simulation, 1).train_loss;
     let last = run(&mut simulation, 5).train_loss;
     assert!(last < first, "{first} {last}");
+}
+
+/// What the discriminator sees has the same size however large representations are.
+#[test]
+fn normalised_representations_are_judged_by_their_direction() {
+    let after = |normalised| {
+        let mut simulation = parties(&Adcol {
+            normalised,
+            ..adcol(1.0)
+        });
+        let stats = run(&mut simulation, 2);
+        (judge(&simulation), stats.bytes_up)
+    };
+    let ((with, up), (without, as_many)) = (after(true), after(false));
+    assert_eq!(up, as_many);
+    // Entries of rows with a sum of 1 are an eighth, and 1 in the mean square.
+    assert!(farthest(&with, &without) > 1e-3);
 }

@@ -142,6 +142,38 @@ fn weights_are_those_of_the_equations() {
     }
 }
 
+/// The server tells the mean and the spread of what models read of the others' images.
+#[test]
+fn the_spread_of_what_is_read_is_told() {
+    let sizes = [20, 50, 30];
+    let longer = FedAvg {
+        epochs: 5,
+        ..base()
+    };
+    let (models, _) = apart(longer.clone(), &sizes);
+    let readers: Vec<Reader> = models
+        .iter()
+        .map(|m| Reader(m.iter().copied().map(f64::from).collect()))
+        .collect();
+    let mut q = vec![];
+    for (j, author) in readers.iter().enumerate() {
+        for c in 0..10 {
+            let x = author.image(c, (3, 0.1), 1.0);
+            let others = readers.iter().enumerate().filter(|(k, _)| *k != j);
+            q.extend(others.map(|(_, reader)| reader.read(&x, c)));
+        }
+    }
+    let mean = q.iter().sum::<f64>() / q.len() as f64;
+    let variance = q.iter().map(|q| (q - mean).powi(2)).sum::<f64>() / q.len() as f64;
+    let mut simulation = simulation(&adfl(longer), "logistic", of_sizes(&sizes));
+    let told = run(&mut simulation, 1).server_numbers;
+    assert!((told["adfl.q_mean"] - mean).abs() < 1e-5, "{told:?} {mean}");
+    assert!(
+        (told["adfl.q_std"] - variance.sqrt()).abs() < 1e-5,
+        "{told:?}"
+    );
+}
+
 #[test]
 fn two_clients_always_weigh_the_same() {
     let sizes = [15, 60];

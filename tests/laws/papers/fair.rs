@@ -50,6 +50,9 @@ fn fair(lambda: f32) -> Fair {
     Fair {
         base: base(),
         lambda,
+        apart: 0,
+        ramp: 0,
+        before: 0,
         ahead: 0,
         ahead_batch: 8,
         ahead_lr: 0.5,
@@ -127,6 +130,9 @@ fn an_adversary_that_goes_ahead_finds_more_and_changes_nothing_else() {
         of_table(&Fair {
             base: local(all()),
             lambda: 0.0,
+            apart: 0,
+            ramp: 0,
+            before: 0,
             ahead,
             ahead_batch: 8,
             ahead_lr: 0.5,
@@ -151,6 +157,9 @@ fn it_goes_over_local_representations() {
             ..local(base())
         },
         lambda: 1.0,
+        apart: 0,
+        ramp: 0,
+        before: 0,
         ahead: 1,
         ahead_batch: 8,
         ahead_lr: 0.1,
@@ -159,4 +168,58 @@ fn it_goes_over_local_representations() {
     let stats = run(&mut simulation, 4);
     let head = part(&simulation, "head", true).len() as u64;
     assert_eq!(stats.bytes_up, 2 * (4 * head + 4));
+}
+
+/// `λ` is 0 for `apart` rounds, and then rises by thirds of `ramp`: as long as it is the same as one that
+/// stays, so is the model.
+#[test]
+fn the_penalty_begins_late_and_rises() {
+    let after = |fair: Fair, rounds| {
+        let mut simulation = of_table(&fair);
+        run(&mut simulation, rounds);
+        part(&simulation, "adversary", false)
+    };
+    for (apart, ramp, staying, rounds) in [(2, 0, 0.0, 2), (0, 6, 0.5, 2), (0, 1, 1.5, 1)] {
+        let rising = || Fair {
+            apart,
+            ramp,
+            ..fair(5.0)
+        };
+        let at = format!("{apart} {ramp}");
+        assert_close(
+            &after(rising(), rounds),
+            &after(fair(staying), rounds),
+            1e-6,
+        );
+        let one_more = [
+            after(rising(), rounds + 1),
+            after(fair(staying), rounds + 1),
+        ];
+        assert!(farthest(&one_more[0], &one_more[1]) > 1e-5, "{at}");
+    }
+}
+
+/// The adversary of two steps finds more, and without a penalty nothing else changes.
+#[test]
+fn steps_before_are_the_adversarys_alone() {
+    let after = |before, lambda| {
+        let mut simulation = of_table(&Fair {
+            base: FedAvg {
+                batch: 1000,
+                ..base()
+            },
+            before,
+            // The base's step size: the adversary takes plain steps.
+            ahead_lr: LR,
+            ..fair(lambda)
+        });
+        run(&mut simulation, 1);
+        simulation
+    };
+    let model = |simulation: &Simulation| part(simulation, "adversary", false);
+    let (one, three) = (after(0, 0.0), after(2, 0.0));
+    assert_close(&model(&one), &model(&three), 1e-6);
+    assert!(farthest(&adversary(&one, 0), &adversary(&three, 0)) > 1e-4);
+    let (one, three) = (after(0, 5.0), after(2, 5.0));
+    assert!(farthest(&model(&one), &model(&three)) > 1e-6);
 }

@@ -146,3 +146,20 @@ fn bytes_are_four_models_an_identifier_and_classes() {
     // Each tells twice how many examples it has.
     assert_eq!(stats.bytes_up, 3 * (8 * ALL + 8) + 4 * names);
 }
+
+/// The server tells how well identifiers know the images that they were trained on.
+#[test]
+fn identifiers_tell_how_right_they_are() {
+    let told = |identifier_steps, identifier_lr| {
+        let algorithm = FedAa {
+            identifier_steps,
+            identifier_lr,
+            ..fed_aa(base())
+        };
+        let mut simulation = simulation(&algorithm, "2nn", deal());
+        run(&mut simulation, 1).server_numbers["fedaa.identifier_accuracy"]
+    };
+    let (first, last) = (told(1, 1e-8), told(200, 0.01));
+    assert!((0.0..=0.9).contains(&first), "{first}");
+    assert!(last > 0.95, "{last}");
+}

@@ -43,6 +43,7 @@ fn with_clients_alike_the_consensus_is_their_own_and_digesting_changes_nothing()
         epochs: 1,
         batch: 1000,
         lr: LR,
+        ..Solo::default()
     });
     for _ in 0..3 {
         run(&mut one, 1);

@@ -20,6 +20,7 @@ fn fixed(parties: usize, mu: f32) -> FixedParties {
         d_momentum: 0.9,
         passes: 1,
         sample: 1.0,
+        normalised: false,
         noise: RepresentationNoise::None,
         epsilon: 5.0,
         restart: true,
@@ -82,6 +83,7 @@ fn without_its_term_parties_train_twice_as_long() {
         epochs: 2,
         batch: 1000,
         lr: LR,
+        ..Solo::default()
     };
     let (mut solo, mut simulation) = (parties(&solo), parties(&fixed(3, 0.0)));
     let first = leaves(&simulation);

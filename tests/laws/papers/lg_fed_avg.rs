@@ -179,6 +179,7 @@ fn one_device_trains_alone() {
         epochs: 1,
         batch: 10,
         lr: LR,
+        ..Solo::default()
     };
     let one = || of_sizes(&[40]);
     let (mut alone, mut solo) = (

@@ -14,6 +14,7 @@ mod fed_fed_recipes;
 mod fed_md;
 mod fixed_parties;
 mod gradient_weights;
+mod label_overlap;
 mod lg_fed_avg;
 mod robust;
 mod shared_head;

@@ -74,7 +74,7 @@ pub struct Case(
     pub usize,
 );
 
-pub const CASES: [Case; 49] = [
+pub const CASES: [Case; 50] = [
     Case("fedavg", &[("weight_decay", "0.01")], 2),
     Case("fedavgm", &[], 2),
     Case("fedopt", &[], 2),
@@ -97,6 +97,7 @@ pub const CASES: [Case; 49] = [
     Case("fedasync", &[("in_flight", "2")], 3),
     Case("fedmd", &[("examples", "4")], 3),
     Case("adfl", &[], 2),
+    Case("label-overlap", &[], 2),
     Case("validated", &[], 2),
     Case("mimelite", &[], 2),
     Case("adaptive-clip", &[("participation", "0.9")], 2),
