@@ -182,7 +182,7 @@ mod tests {
         ("fed_avg", include_str!("fed_avg.rs"), 40),
         ("fed_avg_m", include_str!("fed_avg_m.rs"), 15),
         ("fed_bn", include_str!("fed_bn.rs"), 15),
-        ("fed_fed", include_str!("fed_fed.rs"), 95),
+        ("fed_fed", include_str!("fed_fed.rs"), 100),
         ("fed_md", include_str!("fed_md.rs"), 55),
         ("fed_nova", include_str!("fed_nova.rs"), 40),
         ("fed_opt", include_str!("fed_opt.rs"), 40),
