@@ -104,6 +104,20 @@ fn the_config_runs_again_bit_for_bit() {
     }
 }
 
+/// Results depend on it, so that a run folder has it.
+#[test]
+fn exact_convolutions_are_written_down() {
+    let place = Place::new();
+    let written = |dir: &str| {
+        let config = place.text(&format!("{dir}/config.toml"));
+        config.contains("\nexact_conv = true\n")
+    };
+    place.success(&format!("run fedavg {SMALL} --quiet --exact-conv --out a"));
+    place.success("run --config a/config.toml --quiet --out b");
+    place.success(&format!("run fedavg {SMALL} --quiet --out c"));
+    assert!(written("a") && written("b") && !written("c"));
+}
+
 #[test]
 fn the_model_has_named_tensors() {
     let place = Place::new();

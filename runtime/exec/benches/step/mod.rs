@@ -23,6 +23,11 @@ const TASK: Task = Task {
     classes: 10,
 };
 
+const COLOUR: Task = Task {
+    input: [3, 32, 32],
+    classes: 10,
+};
+
 /// Steps of one kind in a row, so that all but the first find their own data in the caches, as they
 /// do in training.
 const TURN: usize = 10;
@@ -34,7 +39,21 @@ const TURN: usize = 10;
 /// by default, on all cores, and on one.
 pub fn main(allocator: &str) {
     println!("allocator: {allocator}; milliseconds per step, medians");
-    println!("| model | batch | compiled | helped | eager burn | eager, one thread | ratio |");
+    let one = pool(1);
+    println!("| resnet18, batch | exact | winograd | ratio | both helped | | ratio |");
+    println!("|--:|--:|--:|--:|--:|--:|--:|");
+    let helper = [Arc::new(pool(1))];
+    for batch in [10, 50] {
+        let step = |exact| step(&FedAvg::default(), ("resnet18", COLOUR), batch, exact);
+        let (mut exact, mut fast) = (step(true), step(false));
+        let [a, b] = in_turns((7, 1), [(&one, &mut exact), (&one, &mut fast)]);
+        let mut exact = || team::with_helpers(&helper, &mut exact);
+        let mut fast = || team::with_helpers(&helper, &mut fast);
+        let [c, d] = in_turns((7, 1), [(&one, &mut exact), (&one, &mut fast)]);
+        print!("| {batch} | {a:.0} | {b:.0} | {:.2} ", a / b);
+        println!("| {c:.0} | {d:.0} | {:.2} |", c / d);
+    }
+    println!("\n| model | batch | compiled | helped | eager burn | eager, one thread | ratio |");
     println!("|---|--:|--:|--:|--:|--:|--:|");
     let device = Device::default().autodiff();
     for (batch, turns) in [(10, 50), (50, 30)] {
@@ -48,11 +67,10 @@ pub fn main(allocator: &str) {
         });
     }
     println!("\n| 2nn, batch | FedAvg | FedProx | ratio |\n|--:|--:|--:|--:|");
-    let one = pool(1);
     for batch in [10, 50] {
         let mut avg = compiled(&FedAvg::default(), "2nn", batch);
         let mut prox = compiled(&FedProx::<FedAvg>::default(), "2nn", batch);
-        let [a, b] = in_turns(50, [(&one, &mut avg), (&one, &mut prox)]);
+        let [a, b] = in_turns((50, TURN), [(&one, &mut avg), (&one, &mut prox)]);
         println!("| {batch} | {a:.4} | {b:.4} | {:.2} |", b / a);
     }
 }
@@ -67,7 +85,7 @@ fn row<S: FnMut() + Send>(model: &str, batch: usize, turns: usize, eager: impl F
     let mut helped = || team::with_helpers(&helpers, &mut step);
     let (mut eager_all, mut eager_one) = (eager(), eager());
     let [a, b, c, d] = in_turns(
-        turns,
+        (turns, TURN),
         [
             (&one, &mut alone),
             (&one, &mut helped),
@@ -89,13 +107,16 @@ fn pool(threads: usize) -> ThreadPool {
 /// A pool and the step that runs in it.
 type Contestant<'a> = (&'a ThreadPool, &'a mut (dyn FnMut() + Send));
 
-/// Median milliseconds of each step.
-fn in_turns<const N: usize>(turns: usize, mut steps: [Contestant<'_>; N]) -> [f64; N] {
+/// Median milliseconds of each step, in turns of some in a row.
+fn in_turns<const N: usize>(
+    (turns, in_a_row): (usize, usize),
+    mut steps: [Contestant<'_>; N],
+) -> [f64; N] {
     let mut times = [const { vec![] }; N];
     for _ in 0..turns {
         for ((pool, step), times) in steps.iter_mut().zip(&mut times) {
             pool.install(|| {
-                for _ in 0..TURN {
+                for _ in 0..in_a_row {
                     let start = Instant::now();
                     step();
                     times.push(start.elapsed().as_secs_f64() * 1e3);
@@ -109,8 +130,8 @@ fn in_turns<const N: usize>(turns: usize, mut steps: [Contestant<'_>; N]) -> [f6
     })
 }
 
-fn data(batch: usize) -> (Vec<f32>, Vec<i32>) {
-    let x = (0..batch * 784)
+fn data(pixels: usize, batch: usize) -> (Vec<f32>, Vec<i32>) {
+    let x = (0..batch * pixels)
         .map(|i| ((i * 37 % 256) as f32) / 255.0)
         .collect();
     (x, (0..batch).map(|i| (i * 7 % 10) as i32).collect())
@@ -118,13 +139,24 @@ fn data(batch: usize) -> (Vec<f32>, Vec<i32>) {
 
 /// A step of an algorithm's client on `model`: state in, state out.
 fn compiled(algorithm: &dyn Algorithm, model: &str, batch: usize) -> impl FnMut() + Send + use<> {
+    step(algorithm, (model, TASK), batch, false)
+}
+
+fn step(
+    algorithm: &dyn Algorithm,
+    (model, task): (&str, Task),
+    batch: usize,
+    exact: bool,
+) -> impl FnMut() + Send + use<> {
     let device = Device::default();
-    let built = find(model).unwrap().build(TASK, &device).unwrap();
-    let tracer = TracedModel::new(model, built, TASK, Losses::default());
+    let built = find(model).unwrap().build(task, &device).unwrap();
+    let tracer = TracedModel::new(model, built, task, Losses::default());
     let program = Program::compile(algorithm, tracer).unwrap();
-    let plan = Plan::new(&program.graphs(batch).unwrap()[0]);
-    let (x, y) = data(batch);
-    let x = Tensor::<4>::from_data(TensorData::new(x, [batch, 1, 28, 28]), &device).into_dispatch();
+    let plan = Plan::new(&program.graphs(batch).unwrap()[0]).with_exact_convolutions(exact);
+    let [channels, height, width] = task.input;
+    let (x, y) = data(channels * height * width, batch);
+    let x = TensorData::new(x, [batch, channels, height, width]);
+    let x = Tensor::<4>::from_data(x, &device).into_dispatch();
     let y = Tensor::<1, Int>::from_data(TensorData::new(y, [batch]), &device).into_dispatch();
     let inputs = plan.inputs.iter().enumerate();
     let inputs = inputs.map(|(i, (name, ty, _))| match name.as_str() {
@@ -156,7 +188,7 @@ fn compiled(algorithm: &dyn Algorithm, model: &str, batch: usize) -> impl FnMut(
 /// The same step as burn users write it.
 fn eager<M: Classifier + burn::module::Module>(model: M, batch: usize) -> impl FnMut() + Send {
     let device = Device::default().autodiff();
-    let (x, y) = data(batch);
+    let (x, y) = data(784, batch);
     let x = Tensor::<4>::from_data(TensorData::new(x, [batch, 1, 28, 28]), &device);
     let y = Tensor::<1, Int>::from_data(TensorData::new(y, [batch]), &device);
     let mut sgd = SgdConfig::new().init();

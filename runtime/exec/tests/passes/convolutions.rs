@@ -1,11 +1,12 @@
 //! Every form of a convolution and of its gradients computes the same, on the CPU.
 
+use fedround_exec::executor::Plan;
 use fedround_ir::tensor::{Conv2d, Op};
 use fedround_passes::tensor::{ConvAlgorithm, conv_options, convolutions, optimize};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-use crate::{inputs, one, run};
+use crate::{inputs, one, run, run_plan};
 
 proptest! {
     #![proptest_config(ProptestConfig {
@@ -61,6 +62,36 @@ proptest! {
                     prop_assert!((a - b).abs() < 1e-4, "{}: {a}, not {b}", form.name());
                 }
             }
+        }
+    }
+}
+
+/// They are large enough for Winograd's method. Sums of small whole numbers are exact in any order, but its
+/// transformed weights are not whole.
+#[test]
+fn exact_plans_compute_convolutions_from_the_weights_themselves() {
+    let options = Conv2d {
+        stride: [1, 1],
+        padding: [1, 1],
+        dilation: [1, 1],
+        groups: 1,
+    };
+    let (x, w) = ([8, 64, 16, 16], [64, 64, 3, 3]);
+    for graph in [
+        one(Op::Conv2d(options), &[&x, &w]),
+        one(Op::Conv2dInputGrad(options, x.to_vec()), &[&w, &x]),
+        one(Op::Conv2dWeightGrad(options, w.to_vec()), &[&x, &x]),
+    ] {
+        let given = inputs(&graph, |k, i| ((7 * i + 3 * k) % 23) as f32 - 11.0);
+        let plan = Plan::new(&graph);
+        let fast = run_plan(&plan, &graph, &given).remove(0);
+        let plan = plan.with_exact_convolutions(true);
+        let exact = run_plan(&plan, &graph, &given).remove(0);
+        assert!(exact.iter().all(|v| v.fract() == 0.0));
+        assert!(fast.iter().any(|v| v.fract() != 0.0));
+        let largest = exact.iter().fold(0.0f32, |most, v| most.max(v.abs()));
+        for (a, b) in fast.iter().zip(&exact) {
+            assert!((a - b).abs() <= 1e-5 * largest, "{a} and {b}");
         }
     }
 }

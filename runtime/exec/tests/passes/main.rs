@@ -42,6 +42,11 @@ fn inputs(graph: &Graph, value: impl Fn(usize, usize) -> f32) -> Vec<Vec<f32>> {
 
 /// The values of a graph's outputs.
 fn run(graph: &Graph, inputs: &[Vec<f32>]) -> Vec<Vec<f32>> {
+    run_plan(&Plan::new(graph), graph, inputs)
+}
+
+/// The values of the outputs of a graph's plan.
+fn run_plan(plan: &Plan, graph: &Graph, inputs: &[Vec<f32>]) -> Vec<Vec<f32>> {
     let device = Device::default();
     let device = device.as_dispatch();
     let tensors = graph.inputs.iter().zip(inputs).map(|((_, v), x)| {
@@ -49,7 +54,7 @@ fn run(graph: &Graph, inputs: &[Vec<f32>]) -> Vec<Vec<f32>> {
         Dispatch::float_from_data(TensorData::new(x.clone(), shape), device)
     });
     let tensors: Vec<_> = tensors.collect();
-    let outputs = Plan::new(graph).run(device, tensors, &mut Slots::default());
+    let outputs = plan.run(device, tensors, &mut Slots::default());
     let read = |output| {
         let data = read_sync(Dispatch::float_into_data(output));
         data.unwrap().try_to_vec().unwrap()
