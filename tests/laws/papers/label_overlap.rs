@@ -7,7 +7,7 @@ use super::*;
 /// Clients with the given classes, each as often.
 fn of_classes(classes: &[&[u16]]) -> Deal {
     let data = digits(200, 1).train;
-    let mut used = vec![false; 200];
+    let mut used = [false; 200];
     let mut take = |class: u16| {
         let i = (0..200)
             .find(|&i| !used[i] && data.labels()[i] == class)
