@@ -30,6 +30,11 @@ impl RunRegion for InProcess<'_> {
             .iter()
             .map(|cx| Given::new(cx, job.operands, job.around));
         let given: Vec<Given<'_>> = given.collect::<Result<_, _>>()?;
+        for cx in devices {
+            // What the server computed is launched before clients read it on other threads: burn-fusion would
+            // run it when the first of them asks, and wgpu then gives them other values.
+            _ = Dispatch::flush(cx.program.device());
+        }
         let work = |g: usize| {
             // Here a group of clients meets its device.
             let (at, members) = &groups[g];
