@@ -1,0 +1,214 @@
+use fedround::algorithms::{AdaptiveClip, FedAvg};
+use fedround::experiment::{Experiment, Run};
+use fedround::prelude::*;
+use fedround_data::Partition;
+
+use super::*;
+use crate::run::summary::federation;
+
+/// Clients add noise to each of their steps.
+#[derive(Hyper, Debug, Clone)]
+#[hyper(name = "noisy-steps")]
+struct NoisySteps {
+    /// Its standard deviation.
+    #[hyper(default = 300.0)]
+    sigma: f32,
+    /// Whether gradients are clipped one by one.
+    #[hyper(default = false)]
+    by_row: bool,
+}
+
+#[federated]
+impl Algorithm for NoisySteps {
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        server.claim(Dp::Local);
+        let w_k = w.broadcast(&server.all_clients()).map(|k, w| {
+            let mut w = w;
+            let own = k.collect(10, |b| (b.x.clone(), b.y.clone()));
+            for (x, y) in k.rows(3, 10, own.clone()) {
+                let none = w.zeros_like();
+                // Without running statistics, which a gradient leaves in what it is of.
+                let at = w.replace_parts(&["Buffer"], &none);
+                let g = if self.by_row {
+                    let mut sum = none.clone();
+                    for (x, y) in k.rows(1, 1, (x.clone(), y.clone())) {
+                        let g = grad(&at, |w| cross_entropy(k.forward(w, &x), &y));
+                        sum += g.clip(2.0);
+                    }
+                    sum
+                } else {
+                    grad(&at, |w| cross_entropy(k.forward(w, &x), &y)).clip(2.0)
+                };
+                w = &w - 0.1 * g.noise(self.sigma);
+            }
+            w
+        });
+        w_k.mean()
+    }
+}
+
+fn run(by_row: bool) -> Run {
+    let experiment = Experiment::new(NoisySteps {
+        by_row,
+        ..NoisySteps::default()
+    });
+    let experiment = experiment.model("logistic").data("synth-digits");
+    let partition = Partition::Quantity {
+        alpha: 1.0,
+        min: Some(20),
+    };
+    let run = experiment.clients(7).partition(partition).seed(3);
+    run.prepare(8).unwrap()
+}
+
+/// `δ` at `ε` of `n` times `N(0, σ²)` on values at a distance of `Δ`, by its definition, `∫ max(0, p −
+/// e^ε q)`, for the mean of all: noise of 1 at a distance of `Δ √n / σ`.
+fn delta_at(epsilon: f64, distance: f64) -> f64 {
+    let density = |x: f64| (-0.5 * x * x).exp() / std::f64::consts::TAU.sqrt();
+    let width = 1e-3;
+    let points = (0..((distance + 40.0) / width) as u64).map(|i| i as f64 * width - 20.0);
+    let over = points.map(|x| (density(x - distance) - epsilon.exp() * density(x)).max(0.0));
+    over.sum::<f64>() * width
+}
+
+#[test]
+fn noise_in_local_steps_is_composed_over_all_of_them() {
+    let run = run(false);
+    let federation = federation(&run, 1e-6);
+    let sizes = &run.simulation().dataset().client_indices;
+    let most = sizes.iter().map(Vec::len).max().unwrap();
+    assert!(federation.fewest_examples < most && most == federation.most_examples);
+    let steps = 3 * most.div_ceil(10) as u64;
+    for rounds in [1, 5] {
+        let spent = privacy_spent(run.program(), federation, rounds, None).unwrap();
+        let [found] = &spent.mechanisms[..] else {
+            panic!("{spent:?}")
+        };
+        assert_eq!(found.repetitions, Some(steps));
+        assert_eq!((spent.delta, found.no_bound.as_ref()), (1e-6, None));
+        let distance = 2.0 * 2.0 * ((rounds as u64 * steps) as f64).sqrt() / 300.0;
+        let epsilon = spent.epsilon.unwrap();
+        // Rounded up to three decimals.
+        assert!(delta_at(epsilon, distance) < 1e-6);
+        assert!(delta_at(epsilon - 2e-3, distance) > 1e-6);
+    }
+}
+
+#[test]
+fn local_dp_sgd_counts_passes_over_examples() {
+    let run = run(true);
+    let federation = federation(&run, 1e-5);
+    let spent = privacy_spent(run.program(), federation, 4, None).unwrap();
+    let found = &spent.mechanisms[0];
+    assert_eq!((found.usual_epsilon, found.repetitions), (None, None));
+    // Three passes a round, each with an example in one batch; it is there, or gives zeros.
+    let distance = 2.0 * f64::sqrt(12.0) / 300.0;
+    let epsilon = spent.epsilon.unwrap();
+    assert!(epsilon > 0.0 && delta_at(epsilon, distance) < 1e-5);
+    assert!(delta_at((epsilon - 2e-3).max(0.0), distance) > 1e-5);
+}
+
+/// DP-FedAvg: what clients clip is added up, with noise on the sum.
+#[derive(Hyper, Debug, Clone)]
+#[hyper(name = "dp-fed-avg")]
+struct DpFedAvg {
+    /// Its standard deviation.
+    #[hyper(default = 4.0)]
+    sigma: f32,
+    /// Whether each client takes part with a probability of its own.
+    #[hyper(default = true)]
+    poisson: bool,
+}
+
+#[federated]
+impl Algorithm for DpFedAvg {
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        server.claim(Dp::Central);
+        let s_t = if self.poisson {
+            server.bernoulli(0.3)
+        } else {
+            server.sample(0.3)
+        };
+        let g_k = w.broadcast(&s_t).map(|k, w| {
+            let (b, w) = (k.batch(10), w.replace_parts(&["Buffer"], &w.zeros_like()));
+            grad(&w, |w| k.loss(w, &b)).clip(2.0)
+        });
+        w - 0.1 * g_k.sum().noise(self.sigma)
+    }
+}
+
+#[test]
+fn noise_on_a_sum_over_a_cohort_is_composed_over_rounds() {
+    for poisson in [true, false] {
+        let experiment = Experiment::new(DpFedAvg {
+            sigma: 4.0,
+            poisson,
+        });
+        let experiment = experiment.model("logistic").data("synth-digits");
+        let run = experiment.clients(10).seed(3).prepare(8).unwrap();
+        let federation = federation(&run, 1e-5);
+        for rounds in [1, 20] {
+            let spent = privacy_spent(run.program(), federation, rounds, None).unwrap();
+            // One of ten is replaced, and moves the sum by 4; or it is there or not, and moves it by 2.
+            let steps = Steps {
+                sampling: match poisson {
+                    true => Sampling::Poisson,
+                    false => Sampling::Fixed,
+                },
+                rate: 0.3,
+                noise: if poisson { 2.0 } else { 1.0 },
+                count: rounds as u64,
+            };
+            let expected = steps.epsilon_by_losses(1e-5).unwrap();
+            assert!(expected <= steps.epsilon(1e-5).unwrap());
+            let found = spent.epsilon.unwrap();
+            assert!((found - expected).abs() < 5e-3, "{found} {expected}");
+            assert_eq!(spent.mechanisms[0].no_bound, None);
+        }
+    }
+    let nothing = Experiment::new(DpFedAvg {
+        sigma: 0.0,
+        poisson: true,
+    });
+    let nothing = nothing.model("logistic").data("synth-digits").clients(10);
+    let error = nothing.prepare(8).err().unwrap().to_string();
+    assert!(error.contains("central differential privacy"), "{error}");
+}
+
+#[test]
+fn adaptive_clipping_is_one_gaussian_mechanism_with_the_noise_of_both_sums() {
+    let spec = AdaptiveClip {
+        participation: 0.3,
+        noise: 1.5,
+        count_noise: 2.0,
+        ..AdaptiveClip::<FedAvg>::default()
+    };
+    let experiment = Experiment::new(spec).model("logistic").data("synth-digits");
+    let run = experiment.clients(10).seed(3).prepare(8).unwrap();
+    let spent = privacy_spent(run.program(), federation(&run, 1e-5), 20, None).unwrap();
+    let [found] = &spent.mechanisms[..] else {
+        panic!("{spent:?}")
+    };
+    assert_eq!(found.at.matches("adaptive_clip.rs").count(), 2);
+    let steps = Steps {
+        sampling: Sampling::Poisson,
+        rate: 0.3,
+        noise: 1.5,
+        count: 20,
+    };
+    let expected = steps.epsilon_by_losses(1e-5).unwrap();
+    let epsilon = found.epsilon.unwrap();
+    assert!((epsilon - expected).abs() < 5e-3, "{epsilon} {expected}");
+}
+
+#[test]
+fn a_large_delta_is_named() {
+    let run = run(false);
+    let warning = |delta, n| crate::privacy_bound::warning(run.program(), delta, n);
+    assert_eq!(warning(1e-5, 99_999), None);
+    let text = warning(1e-5, 100_000).unwrap();
+    assert!(
+        text.contains("N = 100000 examples") && text.contains("--delta 1e-6"),
+        "{text}"
+    );
+}

@@ -1,0 +1,252 @@
+use super::super::testing::{Round, averaged, broken, round};
+use super::*;
+use crate::fed::{ArithOp, Reduce, TreeOp};
+
+/// DP-FedAvg: the mean of clipped updates, with what is left out by the flags.
+fn dp_fed_avg(claim: Option<Dp>, clip: bool, local: bool, central: bool) -> Module {
+    round(|b, w| {
+        if let Some(dp) = claim {
+            b.claim(dp);
+        }
+        let sent = b.everyone(w);
+        let update_k = b.map(sent, |b, k, w| {
+            let trained = b.train(k, w);
+            let mut update = b.op(OpKind::Tree(TreeOp::Sub), &[trained, w]);
+            if clip {
+                update = b.clip(update);
+            }
+            if local { b.noise(update) } else { update }
+        });
+        let mut update = b.mean(update_k);
+        if central {
+            update = b.noise(update);
+        }
+        b.op(OpKind::Tree(TreeOp::Add), &[w, update])
+    })
+}
+
+#[test]
+fn i14_noise_follows_clip() {
+    for (local, central) in [(true, false), (false, true)] {
+        assert_eq!(broken(&dp_fed_avg(None, true, local, central)), []);
+        assert_eq!(
+            broken(&dp_fed_avg(None, false, local, central)),
+            [("priv.noise".to_owned(), Broken::NoiseWithoutClip)]
+        );
+    }
+}
+
+#[test]
+fn i14_a_clipped_value_stays_bounded_under_sums_and_constant_factors_only() {
+    let noised = |change: fn(&mut Round<'_>, Value) -> Value| {
+        averaged(|b, k, w| {
+            let trained = b.train(k, w);
+            let clipped = b.clip(trained);
+            let changed = change(b, clipped);
+            b.noise(changed)
+        })
+    };
+    assert_eq!(
+        broken(&noised(|b, x| {
+            let half = b.number(0.5);
+            let scaled = b.op(OpKind::Tree(TreeOp::Scale), &[half, x]);
+            b.op(OpKind::Tree(TreeOp::Add), &[scaled, x])
+        })),
+        []
+    );
+    let by_its_norm = broken(&noised(|b, x| {
+        let norm = b.op(OpKind::Tree(TreeOp::SqNorm), &[x]);
+        b.op(OpKind::Tree(TreeOp::Scale), &[norm, x])
+    }));
+    assert_eq!(by_its_norm[0].1, Broken::NoiseWithoutClip);
+}
+
+#[test]
+fn i14_a_bound_derived_from_data_is_none() {
+    let module = averaged(|b, k, w| {
+        let trained = b.train(k, w);
+        let norm = b.op(OpKind::Tree(TreeOp::SqNorm), &[trained]);
+        let clipped = b.op(OpKind::Privacy(PrivacyOp::Clip), &[trained, norm]);
+        b.noise(clipped)
+    });
+    assert_eq!(broken(&module)[0].1, Broken::NoiseWithoutClip);
+}
+
+#[test]
+fn i15_local_noise_is_added_by_the_clients() {
+    assert_eq!(broken(&dp_fed_avg(Some(Dp::Local), true, true, false)), []);
+    let errors = broken(&dp_fed_avg(Some(Dp::Local), true, false, true));
+    let [(op, Broken::LocalDp { after: Some(_), .. })] = errors.as_slice() else {
+        panic!("{errors:?}");
+    };
+    assert_eq!(op, "fed.mean");
+    let errors = broken(&dp_fed_avg(Some(Dp::Local), true, false, false));
+    assert!(matches!(errors[0].1, Broken::LocalDp { after: None, .. }));
+}
+
+#[test]
+fn i15_central_noise_covers_what_the_next_round_is_told() {
+    assert_eq!(
+        broken(&dp_fed_avg(Some(Dp::Central), true, false, true)),
+        []
+    );
+    let errors = broken(&dp_fed_avg(Some(Dp::Central), true, false, false));
+    let [(op, Broken::CentralDp { reaches, .. })] = errors.as_slice() else {
+        panic!("{errors:?}");
+    };
+    assert_eq!(
+        (op.as_str(), *reaches),
+        ("fed.mean", "the next global parameters")
+    );
+}
+
+#[test]
+fn i15_a_state_beside_the_noise_is_told_too() {
+    let module = round(|b, w| {
+        b.claim(Dp::Central);
+        let sent = b.everyone(w);
+        let w_k = b.map(sent, |b, k, w| {
+            let trained = b.train(k, w);
+            b.clip(trained)
+        });
+        let mean = b.mean(w_k);
+        let _ = b.op(OpKind::Fed(FedOp::SetServerState("v".into())), &[mean]);
+        b.noise(mean)
+    });
+    let errors = broken(&module);
+    assert!(
+        matches!(
+            &errors[..],
+            [(
+                _,
+                Broken::CentralDp {
+                    reaches: "a server state",
+                    ..
+                }
+            )]
+        ),
+        "{errors:?}"
+    );
+}
+
+/// A weighted mean of clipped updates with noise, where the closure makes the weights.
+fn weighted(weight: fn(&mut Round<'_>, Value) -> Value) -> Module {
+    round(|b, w| {
+        b.claim(Dp::Central);
+        let sent = b.everyone(w);
+        let w_k = b.map(sent, |b, k, w| {
+            let trained = b.train(k, w);
+            b.clip(trained)
+        });
+        let n_k = b.map(sent, |b, k, _| weight(b, k));
+        let mean = b.op(
+            OpKind::Fed(FedOp::Reduce(Reduce::WeightedMean)),
+            &[w_k, n_k],
+        );
+        b.noise(mean)
+    })
+}
+
+#[test]
+fn i15_a_weight_without_a_bound_is_not_hidden() {
+    let examples = |b: &mut Round<'_>, k: Value| b.op(OpKind::Fed(FedOp::NumExamples), &[k]);
+    let names =
+        |module: &Module| -> Vec<String> { broken(module).into_iter().map(|(op, _)| op).collect() };
+    assert_eq!(
+        names(&weighted(examples)),
+        ["priv.noise", "fed.weighted_mean"]
+    );
+    assert_eq!(broken(&weighted(|b, _| b.number(1.0))), []);
+    // min(n, 100), as it is written in the language.
+    assert_eq!(
+        broken(&weighted(|b, k| {
+            let n = b.op(OpKind::Fed(FedOp::NumExamples), &[k]);
+            let most = b.number(100.0);
+            let above = b.op(OpKind::Arith(ArithOp::Sub), &[n, most]);
+            b.op(OpKind::Arith(ArithOp::Select), &[above, most, n])
+        })),
+        []
+    );
+    // max(n, 100) is no bound.
+    let most = weighted(|b, k| {
+        let n = b.op(OpKind::Fed(FedOp::NumExamples), &[k]);
+        let least = b.number(100.0);
+        let above = b.op(OpKind::Arith(ArithOp::Sub), &[n, least]);
+        b.op(OpKind::Arith(ArithOp::Select), &[above, n, least])
+    });
+    assert_eq!(names(&most), ["priv.noise", "fed.weighted_mean"]);
+}
+
+#[test]
+fn i14_a_factor_without_a_bound_undoes_a_clip() {
+    let module = averaged(|b, k, w| {
+        let trained = b.train(k, w);
+        let clipped = b.clip(trained);
+        let n = b.op(OpKind::Fed(FedOp::NumExamples), &[k]);
+        let scaled = b.op(OpKind::Tree(TreeOp::Scale), &[n, clipped]);
+        b.noise(scaled)
+    });
+    assert_eq!(broken(&module)[0].1, Broken::NoiseWithoutClip);
+}
+
+#[test]
+fn i15_noise_of_zero_keeps_no_claim() {
+    for (dp, op) in [(Dp::Local, "fed.mean"), (Dp::Central, "fed.mean")] {
+        for (sigma, kept) in [(0.0, false), (-1.0, false), (0.5, true)] {
+            let module = round(|b, w| {
+                b.claim(dp);
+                let sent = b.everyone(w);
+                let local = dp == Dp::Local;
+                let w_k = b.map(sent, |b, k, w| {
+                    let trained = b.train(k, w);
+                    let clipped = b.clip(trained);
+                    match local {
+                        true => noise_of(b, clipped, sigma),
+                        false => clipped,
+                    }
+                });
+                let mean = b.mean(w_k);
+                match local {
+                    true => mean,
+                    false => noise_of(b, mean, sigma),
+                }
+            });
+            let names: Vec<String> = broken(&module).into_iter().map(|(op, _)| op).collect();
+            assert_eq!(names, if kept { vec![] } else { vec![op.to_owned()] });
+        }
+    }
+}
+
+fn noise_of(b: &mut Round<'_>, x: Value, sigma: f64) -> Value {
+    let sigma = b.number(sigma);
+    b.op(OpKind::Privacy(PrivacyOp::Noise), &[x, sigma])
+}
+
+#[test]
+fn i15_a_gradient_leaves_running_statistics_from_there_on() {
+    let judged = |told_later: bool| {
+        round(|b, w| {
+            b.claim(Dp::Central);
+            let sent = b.everyone(w);
+            let w_k = b.map(sent, |b, k, w| b.train(k, w));
+            let mean = b.mean(w_k);
+            b.gradient_on_server(w, mean);
+            // Noised, but for what the gradient has left in `w`.
+            let zero = b.number(0.0);
+            let nothing = b.op(OpKind::Tree(TreeOp::Scale), &[zero, mean]);
+            let clipped = b.clip(nothing);
+            let noised = b.noise(clipped);
+            match told_later {
+                true => b.op(OpKind::Tree(TreeOp::Add), &[w, noised]),
+                false => noised,
+            }
+        })
+    };
+    // It was sent before.
+    assert_eq!(broken(&judged(false)), []);
+    let errors = broken(&judged(true));
+    assert!(
+        matches!(&errors[..], [(op, Broken::CentralDp { .. })] if op == "fed.mean"),
+        "{errors:?}"
+    );
+}
