@@ -5,8 +5,9 @@ use std::sync::RwLock;
 use burn_dispatch::DispatchDevice;
 use fedround_dsl::Phase;
 
+use super::compile::Place;
 use super::error::CompileError;
-use super::{Earlier, Place, Program};
+use super::{Earlier, Program};
 
 impl Program {
     /// Compiles other phases for the same model and device.
