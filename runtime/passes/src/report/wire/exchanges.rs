@@ -15,6 +15,8 @@ pub(super) struct Exchanges<'m> {
     module: &'m Module,
     /// How many uploads of the round a value comes after, one after the other.
     after: HashMap<Value, usize>,
+    /// The same of what clients keep, by the names of states.
+    kept: HashMap<&'m str, usize>,
     /// The cohort that a value is of.
     cohorts: HashMap<Value, Value>,
     everyone: Option<Value>,
@@ -29,6 +31,7 @@ impl<'m> Exchanges<'m> {
             known: Known::of(module),
             module,
             after: HashMap::new(),
+            kept: HashMap::new(),
             cohorts: HashMap::new(),
             everyone: None,
             times: HashMap::new(),
@@ -59,14 +62,17 @@ impl<'m> Exchanges<'m> {
         of.copied()
     }
 
-    fn region(&mut self, region: &Region, times: u64) {
+    fn region(&mut self, region: &'m Region, times: u64) {
         region.ops.iter().for_each(|op| self.op(op, times));
     }
 
-    fn op(&mut self, op: &Op, times: u64) {
+    fn op(&mut self, op: &'m Op, times: u64) {
         let inner = op.regions.iter().flat_map(Region::reads);
         let read = op.operands.iter().copied().chain(inner);
         let mut after = read.map(|v| self.after(v)).max().unwrap_or_default();
+        if op.kind == OpKind::Fed(FedOp::Map) {
+            after = self.through_states(op, after);
+        }
         if self.module.uploads(op) {
             after += 1;
         }
@@ -83,7 +89,26 @@ impl<'m> Exchanges<'m> {
         }
     }
 
-    fn repeat(&mut self, op: &Op, body: &Region, times: u64) {
+    /// How many uploads the states come after that a map reads. Those that it sets come after these, too, and
+    /// after what it received.
+    fn through_states(&mut self, map: &'m Op, received: usize) -> usize {
+        let mut after = received;
+        for op in map.with_inner() {
+            if let OpKind::Fed(FedOp::ClientState(name, _) | FedOp::Personal(name, _)) = &op.kind {
+                let kept = self.kept.get(name.as_str()).copied();
+                after = after.max(kept.unwrap_or_default());
+            }
+        }
+        for op in map.with_inner() {
+            if let OpKind::Fed(FedOp::SetClientState(name)) = &op.kind {
+                let kept = self.kept.entry(name).or_default();
+                *kept = (*kept).max(after);
+            }
+        }
+        after
+    }
+
+    fn repeat(&mut self, op: &'m Op, body: &'m Region, times: u64) {
         let [count, first @ ..] = op.operands.as_slice() else {
             return;
         };
@@ -119,6 +144,13 @@ impl<'m> Exchanges<'m> {
             for (_, after) in self.after.iter_mut().filter(|(v, _)| inside.contains(v)) {
                 *after += rest * most;
             }
+            for op in body.all_ops() {
+                if let OpKind::Fed(FedOp::SetClientState(name)) = &op.kind
+                    && let Some(after) = self.kept.get_mut(name.as_str())
+                {
+                    *after += rest * most;
+                }
+            }
             last.iter_mut()
                 .zip(&grown)
                 .for_each(|(last, by)| *last += rest * by);
@@ -127,7 +159,7 @@ impl<'m> Exchanges<'m> {
     }
 
     /// A client has its turn once, however many there are: times and exchanges are those of one of them.
-    fn in_turn(&mut self, op: &Op, body: &Region, times: u64) {
+    fn in_turn(&mut self, op: &'m Op, body: &'m Region, times: u64) {
         let given = op.operands.iter().zip(&body.args);
         for (of, arg) in given {
             let (after, cohort) = (self.after(*of), self.cohorts.get(of).copied());
