@@ -93,6 +93,14 @@ impl<'m> Known<'m> {
             _ => (1.0, Some(value)),
         }
     }
+
+    /// The scale of noise that is none: a number that is known to be 0 or less, or not to be a number or
+    /// infinite, or such a one times another. `None` of any other.
+    pub fn no_noise(&self, scale: Value) -> Option<f64> {
+        let (factor, _) = self.factor(scale);
+        let some = (f64::MIN_POSITIVE..=f64::MAX).contains(&factor);
+        (!some).then_some(factor)
+    }
 }
 
 #[cfg(test)]

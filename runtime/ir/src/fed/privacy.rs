@@ -64,12 +64,6 @@ impl Privacy {
 struct Exposures<'m>(Known<'m>);
 
 impl Exposures<'_> {
-    /// Whether a number may be the scale of noise: not one that is known to be 0 or less, or not to be a number
-    /// or infinite, nor such a one times another.
-    fn is_some(&self, scale: Option<&Value>) -> bool {
-        scale.is_none_or(|v| (f64::MIN_POSITIVE..=f64::MAX).contains(&self.0.factor(*v).0))
-    }
-
     /// The bound `c` of `min(x, c)`, which is `[c if x - c > 0 else x]`, by its place among the operands.
     fn least(&self, select: &Op) -> Option<usize> {
         let [above, bound, of] = select.operands.as_slice() else {
@@ -143,7 +137,12 @@ impl Analysis for Exposures<'_> {
                 };
             }
             OpKind::Privacy(PrivacyOp::Noise | PrivacyOp::Laplace)
-                if fixed && of(0) == Clipped && self.is_some(op.operands.get(1)) =>
+                if fixed
+                    && of(0) == Clipped
+                    && op
+                        .operands
+                        .get(1)
+                        .is_none_or(|v| self.0.no_noise(*v).is_none()) =>
             {
                 return Fact {
                     exposure: Noised,

@@ -99,6 +99,16 @@ pub enum Broken {
         "noise hides nothing of a value that may be arbitrarily large; bound each client's part of it first: `.clip(bound)`"
     )]
     NoiseWithoutClip,
+    /// Noise that is none, under a claim of differential privacy.
+    #[error(
+        "differential privacy is claimed at {claim}, but the standard deviation of this noise is {scale}, or that times another number; expected one above 0"
+    )]
+    NoNoise {
+        /// Where it is claimed.
+        claim: String,
+        /// What is known of its standard deviation.
+        scale: String,
+    },
     /// An upload without noise under a claim of local differential privacy.
     #[error(
         "local differential privacy is claimed at {claim}, but what is uploaded here has no noise{}; clip it and add noise in client code: `.clip(bound).noise(sigma)` with `sigma` above 0",

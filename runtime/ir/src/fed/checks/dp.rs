@@ -1,8 +1,8 @@
 //! Differential privacy: noise follows a clip, and a claimed model is kept.
 
 use super::super::{
-    Broken, Direction, Dp, Exposure, FedOp, Module, Op, OpKind, Place, Privacy, PrivacyOp, Value,
-    VerifyError,
+    Broken, Direction, Dp, Exposure, FedOp, Known, Module, Op, OpKind, Place, Privacy, PrivacyOp,
+    Value, VerifyError,
 };
 use super::error;
 
@@ -27,7 +27,8 @@ pub(super) fn noise_follows_clip(module: &Module) -> Vec<VerifyError> {
 
 /// 15. Under a claim of *local* differential privacy whatever a client uploads is noised by the
 ///     client, or derived from no data. Under a claim of *central* differential privacy whatever
-///     an aggregate tells the next round (its parameters, a server state, a broadcast) is noised.
+///     an aggregate tells the next round (its parameters, a server state, a broadcast) is noised. Where
+///     that fails and there is noise that is known to be none, the error is at this noise.
 pub(super) fn claims_hold(module: &Module) -> Vec<VerifyError> {
     let ops: Vec<&Op> = module.all_ops().collect();
     let mut errors = Vec::new();
@@ -38,13 +39,32 @@ pub(super) fn claims_hold(module: &Module) -> Vec<VerifyError> {
         {
             held.push(dp);
             let claim = op.loc.to_string();
-            errors.extend(match dp {
+            let broken = match dp {
                 Dp::Local => local(module, &ops, &claim),
                 Dp::Central => central(module, &ops, &claim),
+            };
+            let none = no_noise(module, &ops, &claim);
+            errors.extend(match !broken.is_empty() && !none.is_empty() {
+                true => none,
+                false => broken,
             });
         }
     }
     errors
+}
+
+fn no_noise(module: &Module, ops: &[&Op], claim: &str) -> Vec<VerifyError> {
+    let known = Known::of(module);
+    let none = ops
+        .iter()
+        .filter_map(|op| match (&op.kind, op.operands.as_slice()) {
+            (OpKind::Privacy(PrivacyOp::Noise | PrivacyOp::Laplace), [_, scale, ..]) => {
+                let (claim, scale) = (claim.to_owned(), known.no_noise(*scale)?.to_string());
+                Some(error(op, Broken::NoNoise { claim, scale }))
+            }
+            _ => None,
+        });
+    none.collect()
 }
 
 fn local(module: &Module, ops: &[&Op], claim: &str) -> Vec<VerifyError> {
