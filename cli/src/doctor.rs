@@ -5,8 +5,10 @@ use std::process::Command;
 use clap::Args;
 use fedround_exec::Device;
 use fedround_exec::device::{Available, DeviceReport, devices};
+use serde::Serialize;
 
 use crate::error::CliError;
+use crate::files::json;
 use crate::output::print;
 
 /// Says which devices this build can use on this machine. Each one that is there multiplies two
@@ -16,6 +18,71 @@ pub(crate) struct DoctorArgs {
     /// Only check this one: cpu, wgpu[:N], cuda[:N] or auto
     #[arg(long, value_name = "D")]
     pub device: Option<String>,
+    /// Print JSON, as docs/json.md describes it
+    #[arg(long, conflicts_with = "device")]
+    pub json: bool,
+}
+
+/// What `--json` prints.
+#[derive(Debug, Serialize)]
+struct Doctor {
+    version: &'static str,
+    features: Vec<&'static str>,
+    devices: Vec<Checked>,
+    missing: Vec<Missing>,
+    auto: String,
+}
+
+/// A device that is there.
+#[derive(Debug, Serialize)]
+struct Checked {
+    device: String,
+    name: String,
+    software: bool,
+    ready: bool,
+    error: Option<String>,
+}
+
+/// Why there is no device of a kind.
+#[derive(Debug, Serialize)]
+struct Missing {
+    kind: &'static str,
+    problem: String,
+    fix: String,
+}
+
+impl Doctor {
+    fn new(
+        features: Vec<&'static str>,
+        reports: &[DeviceReport],
+        check: impl Fn(Device) -> Result<(), String>,
+    ) -> Self {
+        let found = reports.iter().flat_map(|report| &report.found);
+        let devices = found.map(|found| {
+            let error = check(found.device).err();
+            Checked {
+                device: found.device.to_string(),
+                name: found.name.clone(),
+                software: found.software,
+                ready: error.is_none(),
+                error,
+            }
+        });
+        let missing = reports.iter().flat_map(|report| {
+            report.problems.iter().map(|problem| Missing {
+                kind: report.kind,
+                problem: problem.to_string(),
+                fix: problem.fix(),
+            })
+        });
+        Self {
+            version: env!("CARGO_PKG_VERSION"),
+            features,
+            devices: devices.collect(),
+            missing: missing.collect(),
+            auto: Device::best().to_string(),
+        }
+    }
 }
 
 /// Runs the subcommand.
@@ -29,6 +96,11 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<(), CliError> {
         ("wgpu", cfg!(feature = "wgpu")),
         ("cuda", cfg!(feature = "cuda")),
     ];
+    if args.json {
+        let features = features.iter().filter(|(_, on)| *on);
+        let features = features.map(|(name, _)| *name).collect();
+        return print(&json(&Doctor::new(features, &devices(), checked))?);
+    }
     let built = features.map(|(name, on)| {
         if on {
             format!("+{name}")
@@ -122,6 +194,24 @@ mod tests {
         assert_eq!(reason(&both), Some("`cuda` did not multiply"));
         assert!(reason(panicked).unwrap().starts_with("thread 'DSD-0-0'"));
         assert_eq!(reason("\n"), None);
+    }
+
+    #[test]
+    fn json_has_what_is_there_and_what_is_missing() {
+        let missing = DeviceReport {
+            kind: "wgpu",
+            found: vec![],
+            problems: vec![Unavailable::NotBuilt { feature: "wgpu" }],
+        };
+        let reports = [found(Device::Cuda(1), false), missing];
+        let doctor = Doctor::new(vec!["cuda"], &reports, |_| Err("no memory".to_owned()));
+        let device = &doctor.devices[0];
+        assert_eq!((device.device.as_str(), device.ready), ("cuda:1", false));
+        assert_eq!(device.error.as_deref(), Some("no memory"));
+        assert!(
+            doctor.missing[0].fix.contains("--features wgpu"),
+            "{doctor:?}"
+        );
     }
 
     #[test]

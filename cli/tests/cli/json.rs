@@ -58,6 +58,7 @@ fn stdout_is_json_that_the_page_describes() {
         ),
         ("`bench`", format!("bench {tiny}")),
         ("`bench`", format!("bench {tiny} --runs 1")),
+        ("`doctor`", "doctor".to_owned()),
     ];
     for (heading, line) in table {
         let output = place.output(&format!("{line} --json"));
