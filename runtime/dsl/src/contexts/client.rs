@@ -61,13 +61,13 @@ impl ClientCx {
         crate::grad::apply(&self.graph, function, w, inputs, Loc::caller())
     }
 
-    /// Whether this graph is that of a phase, which `round` of the same layer [declares](ServerCx::phase).
+    /// Whether this graph is that of a phase, which `round` of the same layer [declares](crate::ServerCx::phase).
     pub fn phase(&self, name: &str) -> bool {
         self.graph.in_phase(name)
     }
 
     /// Whether this graph makes the models of the evaluation `name`, in `personalize`; see
-    /// [`ServerCx::evaluation`].
+    /// [`ServerCx::evaluation`](crate::ServerCx::evaluation).
     pub fn evaluation(&self, name: &str) -> bool {
         self.graph.declare_evaluation(name)
     }

@@ -103,7 +103,7 @@ impl Program {
         self.precision
     }
 
-    /// Whether convolutions on the CPU are [exact](Target::exact_convolutions).
+    /// Whether convolutions on the CPU are [exact](crate::Target::exact_convolutions).
     pub fn exact_convolutions(&self) -> bool {
         self.exact_convolutions
     }

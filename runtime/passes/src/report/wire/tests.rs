@@ -218,13 +218,12 @@ fn what_clients_keep_comes_after_what_they_received() {
     let rows = of(|server, w| {
         let sent = w.broadcast(&server.all_clients());
         sent.map(|k, w| k.set_state("v", &w));
-        let last = for_each(range(100), w, |_, _: Server<Params>| {
+        for_each(range(100), w, |_, _: Server<Params>| {
             let v = sent.map(|k, _| update(k, &k.state("v"))).mean();
             v.broadcast(&server.current_cohort())
                 .map(|k, v| k.set_state("v", &v));
             v
-        });
-        last
+        })
     });
     let text = wire_table(&rows, None);
     assert!(text.contains("exchanges: 101 a round"), "{text}");
