@@ -101,9 +101,11 @@ pub enum Broken {
     NoiseWithoutClip,
     /// Noise that is none, under a claim of differential privacy.
     #[error(
-        "differential privacy is claimed at {claim}, but the standard deviation of this noise is {scale}, or that times another number; expected one above 0"
+        "{dp} differential privacy is claimed at {claim}, but the standard deviation of this noise is {scale}, or that times another number; expected one above 0"
     )]
     NoNoise {
+        /// Which is claimed.
+        dp: &'static str,
         /// Where it is claimed.
         claim: String,
         /// What is known of its standard deviation.

@@ -43,7 +43,7 @@ pub(super) fn claims_hold(module: &Module) -> Vec<VerifyError> {
                 Dp::Local => local(module, &ops, &claim),
                 Dp::Central => central(module, &ops, &claim),
             };
-            let none = no_noise(module, &ops, &claim);
+            let none = no_noise(module, &ops, (dp.name(), &claim));
             errors.extend(match !broken.is_empty() && !none.is_empty() {
                 true => none,
                 false => broken,
@@ -53,14 +53,14 @@ pub(super) fn claims_hold(module: &Module) -> Vec<VerifyError> {
     errors
 }
 
-fn no_noise(module: &Module, ops: &[&Op], claim: &str) -> Vec<VerifyError> {
+fn no_noise(module: &Module, ops: &[&Op], (dp, claim): (&'static str, &str)) -> Vec<VerifyError> {
     let known = Known::of(module);
     let none = ops
         .iter()
         .filter_map(|op| match (&op.kind, op.operands.as_slice()) {
             (OpKind::Privacy(PrivacyOp::Noise | PrivacyOp::Laplace), [_, scale, ..]) => {
                 let (claim, scale) = (claim.to_owned(), known.no_noise(*scale)?.to_string());
-                Some(error(op, Broken::NoNoise { claim, scale }))
+                Some(error(op, Broken::NoNoise { dp, claim, scale }))
             }
             _ => None,
         });
