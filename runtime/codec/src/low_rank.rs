@@ -1,8 +1,10 @@
 //! Products of two thin matrices: `4r(m + c)` bytes for a tensor that is an `m × c` matrix, or `4mc` where
 //! that is no more.
 //!
-//! From a random `c × r` matrix `Q`: `P = orthogonalise(M Q)`, `Q = Mᵀ P`, and the receiver has `P Qᵀ`, the
-//! projection of `M` on the columns of `P`. A matrix of rank `r` or less comes back but for rounding.
+//! From a random `c × r` matrix `Q`: twice `P = orthogonalise(M Q)`, `Q = Mᵀ P`. The receiver has `P Qᵀ`, the
+//! projection of `M` on the columns of `P`. A matrix of rank `r` or less comes back but for rounding: a `Q`
+//! that is nearly at right angles to the rows of `M` magnifies what `M` has rounded, and the second pass, which
+//! starts from rows of `M`, does not.
 
 use fedround_random::StreamKey;
 
@@ -32,25 +34,20 @@ pub(crate) fn encode(rank: usize, leaf: Leaf<'_>, key: StreamKey, to: &mut Vec<u
     let start: Vec<Vec<f64>> = (0..rank)
         .map(|_| (0..c).map(|_| stream.normal()).collect())
         .collect();
-    let product = |q: &Vec<f64>| {
-        (0..m)
-            .map(|i| (0..c).map(|j| at(i, j) * q[j]).sum())
-            .collect()
+    let columns = |q: &[Vec<f64>]| {
+        let mut p = times(m, at, q);
+        orthogonalise(&mut p);
+        p
     };
-    let mut p: Vec<Vec<f64>> = start.iter().map(product).collect();
-    orthogonalise(&mut p);
+    let rows = |p: &[Vec<f64>]| times(c, |j, i| at(i, j), p);
+    let mut p = columns(&rows(&columns(&start)));
     // As the receiver has it, so that the second matrix fits.
-    let p: Vec<Vec<f32>> = p
-        .iter()
-        .map(|column| column.iter().map(|&x| x as f32).collect())
-        .collect();
-    let back = |p: &Vec<f32>| -> Vec<f32> {
-        let column = (0..c).map(|j| (0..m).map(|i| at(i, j) * f64::from(p[i])).sum::<f64>());
-        column.map(|x| x as f32).collect()
-    };
-    let q: Vec<Vec<f32>> = p.iter().map(back).collect();
-    put(p.into_iter().flatten(), to);
-    put(q.into_iter().flatten(), to);
+    for x in p.iter_mut().flatten() {
+        *x = f64::from(*x as f32);
+    }
+    let q = rows(&p);
+    let all = p.into_iter().chain(q).flatten();
+    put(all.map(|x| x as f32), to);
 }
 
 pub(crate) fn decode(rank: usize, shape: &[usize], bytes: &[u8]) -> Vec<f32> {
@@ -67,6 +64,15 @@ pub(crate) fn decode(rank: usize, shape: &[usize], bytes: &[u8]) -> Vec<f32> {
             .sum::<f64>() as f32
     };
     (0..m * c).map(entry).collect()
+}
+
+/// A matrix of this many rows, times each column.
+fn times(rows: usize, at: impl Fn(usize, usize) -> f64, columns: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let row = |i: usize, column: &[f64]| (0..).zip(column).map(|(j, x)| at(i, j) * x).sum();
+    columns
+        .iter()
+        .map(|column| (0..rows).map(|i| row(i, column)).collect())
+        .collect()
 }
 
 /// Gram and Schmidt's method. A column that depends on those before it becomes zero.

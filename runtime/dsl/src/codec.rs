@@ -78,8 +78,8 @@ impl Codec {
         }
     }
 
-    /// Each tensor with more axes than one as a product of two matrices of `rank` columns, by one power
-    /// iteration from a random start. An `m × c` matrix takes `4·rank·(m + c)` bytes; vectors, and
+    /// Each tensor with more axes than one as a product of two matrices of `rank` columns, by two power
+    /// iterations from a random start. An `m × c` matrix takes `4·rank·(m + c)` bytes; vectors, and
     /// matrices that are no larger, stay as they are.
     ///
     /// PowerSGD: Vogels et al. 2019, Algorithm 1, which starts from the factor of the round before.
