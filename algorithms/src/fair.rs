@@ -60,9 +60,7 @@ fn found(k: &ClientCx, w: &Params, b: &Batch) -> Params {
 /// The share of `λ` in a round.
 fn ramped(k: &ClientCx, apart: Index, ramp: Index) -> Scalar {
     let t = k.round() - apart + 0.5;
-    let third = Scalar::from(0.0) + ramp;
-    let third = third / 3.0;
-    let rising = (&third - &t).select(0.1, (2.0 * &third - &t).select(0.3, 1.0));
+    let rising = (ramp.clone() - 3.0 * &t).select(0.1, (ramp - 1.5 * &t).select(0.3, 1.0));
     t.select(rising, 0.0)
 }
 

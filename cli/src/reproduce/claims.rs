@@ -1,7 +1,7 @@
 //! What the runs say of a paper's claims: differences over runs with the same seed.
 
 use fedround_metrics::paired::{CorrectedDifference, PairedDifference, corrected};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::measures::{Runs, pairs};
 use super::plan::Plan;
@@ -25,20 +25,22 @@ pub(super) struct Found {
 }
 
 /// What an interval says of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// It lies on the claim's side of zero.
-    #[serde(rename = "shown")]
     Shown,
     /// It has zero in it.
-    #[serde(rename = "not shown")]
     NotShown,
     /// It lies on the other side.
-    #[serde(rename = "contradicted")]
     Contradicted,
     /// There is none.
-    #[serde(rename = "fewer than two pairs")]
     TooFew,
+}
+
+impl Serialize for Verdict {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
 }
 
 impl Verdict {

@@ -19,10 +19,8 @@ impl Unit {
     /// A number as it is printed, with its sign where it is a difference.
     pub fn write(self, x: f64, signed: bool) -> String {
         match self {
-            Self::Percent => format!("{x:.2}"),
-            Self::Number => format!("{x:.2}"),
-            Self::Points if signed => format!("{x:+.2}"),
-            Self::Points => format!("{x:.2}"),
+            Self::Points | Self::Number if signed => format!("{x:+.2}"),
+            Self::Percent | Self::Points | Self::Number => format!("{x:.2}"),
             Self::Rounds => format!("{x:.0}"),
             Self::Count if x == 0.0 => "0".to_owned(),
             Self::Count => format!("{x:.2e}"),

@@ -17,6 +17,8 @@ mod filters;
 mod tiles;
 mod transform;
 
+use std::ops::Range;
+
 pub(crate) use choice::is_faster;
 pub(crate) use filters::Filters;
 use filters::filter_grads;
@@ -152,11 +154,7 @@ fn some_images(
     );
     for first in (0..rows * x.len()).step_by(band) {
         let count = band.min(rows * x.len() - first);
-        for i in 0..count {
-            let (image, row) = ((first + i) / rows, (first + i) % rows);
-            let into = (&mut v[i * columns * pitch..], v_place);
-            input.input(x[image], row, i > 0 && row > 0, lines, into);
-        }
+        transform_input(&input, x, first..first + count, lines, (v, v_place));
         for place in 0..PLACES {
             Product {
                 a: Operand::Plain(Matrix {
@@ -189,6 +187,22 @@ fn some_images(
                 }
             }
         }
+    }
+}
+
+/// Transforms rows of tiles of the input; the rows of all images are numbered one after another.
+fn transform_input(
+    input: &Tiles,
+    x: &[&[f32]],
+    band: Range<usize>,
+    lines: &mut [f32],
+    (into, place): (&mut [f32], usize),
+) {
+    let [rows, columns] = input.count;
+    for (i, at) in band.enumerate() {
+        let (image, row) = (at / rows, at % rows);
+        let into = (&mut into[i * columns * input.pitch()..], place);
+        input.input(x[image], row, i > 0 && row > 0, lines, into);
     }
 }
 
@@ -231,11 +245,7 @@ pub(crate) fn weight_grad(
         .collect();
     for first in (0..rows * sizes.batch).step_by(band) {
         let count = band.min(rows * sizes.batch - first);
-        for i in 0..count {
-            let (image, row) = ((first + i) / rows, (first + i) % rows);
-            let into = (&mut v[i * columns * pitch..], v_place);
-            input.input(x[image], row, i > 0 && row > 0, lines, into);
-        }
+        transform_input(&input, &x, first..first + count, lines, (v, v_place));
         for i in 0..count {
             let (image, row) = ((first + i) / rows, (first + i) % rows);
             let into = (&mut m[i * columns * filters_pitch..], m_place);

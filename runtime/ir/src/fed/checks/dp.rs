@@ -43,10 +43,13 @@ pub(super) fn claims_hold(module: &Module) -> Vec<VerifyError> {
                 Dp::Local => local(module, &ops, &claim),
                 Dp::Central => central(module, &ops, &claim),
             };
-            let none = no_noise(module, &ops, (dp.name(), &claim));
-            errors.extend(match !broken.is_empty() && !none.is_empty() {
-                true => none,
-                false => broken,
+            let none = match broken.is_empty() {
+                true => vec![],
+                false => no_noise(module, &ops, (dp.name(), &claim)),
+            };
+            errors.extend(match none.is_empty() {
+                true => broken,
+                false => none,
             });
         }
     }
