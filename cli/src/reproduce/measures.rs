@@ -1,7 +1,7 @@
 //! The numbers of runs that a table has.
 
 use fedround::experiment::{AttributeAuc, Status};
-use fedround_metrics::progress::first_to_reach;
+use fedround_metrics::progress::{first_to_reach, mean_of_last};
 
 use super::plan::Plan;
 use super::tables::Of;
@@ -82,6 +82,7 @@ fn value(
     match of {
         Of::Best => percent(run.best_test_accuracy),
         Of::Last => percent(run.test_accuracy),
+        Of::MeanOfLast(n) => percent(mean_of_last(&run.server_curve(), *n)),
         Of::BestBleu => percent(run.best_bleu),
         Of::Vqa => percent(run.vqa_accuracy),
         Of::Local => percent(run.local_accuracy.as_ref().map(|local| local.mean)),

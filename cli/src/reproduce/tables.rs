@@ -141,6 +141,8 @@ pub(super) enum Of {
     Best,
     /// The last test accuracy.
     Last,
+    /// The mean test accuracy over this many of the last evaluations.
+    MeanOfLast(usize),
     /// The best BLEU-4 of captions.
     BestBleu,
     /// The last VQA accuracy.

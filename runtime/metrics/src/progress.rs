@@ -1,4 +1,4 @@
-//! Rounds and bytes until a run reaches a target.
+//! What a run's curve says: its best point, its level at the end, and when it reaches a target.
 
 /// A measurement during a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,6 +30,14 @@ pub fn best(curve: &[Point]) -> Option<Point> {
     numbers.reduce(larger)
 }
 
+/// The mean over the last `n` points, or over all if there are fewer: where a curve goes up and down from
+/// one evaluation to the next, its best point is partly luck. `None` without points, NaN if one of them is.
+pub fn mean_of_last(curve: &[Point], n: usize) -> Option<f64> {
+    let last = &curve[curve.len().saturating_sub(n)..];
+    let sum: f64 = last.iter().map(|point| point.value).sum();
+    (!last.is_empty()).then(|| sum / last.len() as f64)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,5 +60,15 @@ mod tests {
         assert_eq!(first_to_reach(&curve, 0.95), None);
         assert_eq!(best(&curve).map(|p| p.round), Some(5));
         assert_eq!(best(&curve[1..2]), None);
+    }
+    #[test]
+    fn the_level_at_the_end_is_a_mean_of_what_is_there() {
+        let curve = curve(&[0.1, 0.6, 0.4, 0.8]);
+        let near = |found: Option<f64>, x: f64| assert!((found.unwrap() - x).abs() < 1e-12);
+        near(mean_of_last(&curve, 3), 0.6);
+        near(mean_of_last(&curve, 1), 0.8);
+        near(mean_of_last(&curve, 10), 1.9 / 4.0);
+        assert_eq!(mean_of_last(&curve, 0), None);
+        assert_eq!(mean_of_last(&[], 10), None);
     }
 }
