@@ -9,9 +9,13 @@ use serde_json::Value;
 
 use crate::support::{Place, program};
 
-/// Starts the command.
+/// Starts the command. Under `nohup`, the tests ignore SIGHUP, and would hand that on.
 pub fn start(place: &Place, line: &str) -> Child {
     let mut command = Command::new(program());
+    if cfg!(target_os = "linux") {
+        command = Command::new("env");
+        command.arg("--default-signal=HUP").arg(program());
+    }
     let command = command
         .current_dir(place.path(""))
         .args(line.split_whitespace());
