@@ -16,7 +16,7 @@ use fedround_store::{ClientStoreError, StoreError};
 
 use crate::config::is_setting;
 use crate::error::CliError;
-use crate::output::tell;
+use crate::terminal::tell;
 
 /// Exit code of bad input and failed runs.
 const FAILED: u8 = 1;
@@ -111,8 +111,8 @@ fn help(error: &CliError) -> Option<String> {
         CliError::Bench(error) => error.help()?,
         CliError::Reproduce(error) => return error.help(),
         CliError::Profiles { .. } => "docs/faults.md describes the file",
-        CliError::Newcomer(_) => "docs/partitions.md describes newcomers",
-        CliError::Convolutions(_) => "--convolutions auto takes the fastest on each GPU",
+        CliError::LateClient(_) => "docs/partitions.md describes newcomers",
+        CliError::ConvPolicy(_) => "--convolutions auto takes the fastest on each GPU",
         CliError::Precision(_) => "--precision bf16 rounds the operands of products to 16 bits",
         CliError::Device(_) => DEVICES,
         CliError::Fusion(FusionError::NotFused) => {
@@ -124,7 +124,7 @@ fn help(error: &CliError) -> Option<String> {
             "--client-memory 512MB keeps so much of the clients' states in memory"
         }
         CliError::CohortBatch(_) => "--cohort-batch 8 runs up to eight clients in one graph",
-        CliError::Graphs(_) => "--graphs on replays steps on a GPU where it can",
+        CliError::GraphCapture(_) => "--graphs on replays steps on a GPU where it can",
         CliError::NothingShared { .. } => {
             "`fedround inspect fedfed --attack` attacks what FedFed shares in the round after `distill`"
         }

@@ -17,12 +17,12 @@ use crate::federation::{CoordinatorArgs, FederationArgs, PartyArgs};
 use crate::inspect::InspectArgs;
 use crate::model_args::{EvalArgs, ExportArgs, PredictArgs};
 use crate::new::NewArgs;
-use crate::output::tell;
-use crate::reading::ReadingArgs;
+use crate::read_args::ReadArgs;
 use crate::report::ReportArgs;
 use crate::reproduce::ReproduceArgs;
 use crate::run::{ResumeArgs, RunArgs, SettingArgs, TestArgs};
 use crate::sweep::SweepArgs;
+use crate::terminal::tell;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -312,7 +312,7 @@ pub(crate) struct Subject {
     #[arg(long, value_name = "DATA", default_value = crate::settings::DATA)]
     pub data: String,
     #[command(flatten)]
-    pub reading: ReadingArgs,
+    pub reading: ReadArgs,
     /// Number of clients
     #[arg(long, value_name = "N", default_value_t = crate::settings::CLIENTS)]
     pub clients: usize,

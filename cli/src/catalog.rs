@@ -6,7 +6,7 @@ use burn::tensor::Device;
 use fedround::experiment::{ExperimentError, Run, Settings as RunSettings, adapt, warnings};
 use fedround::{Auxiliaries, Experiment, ModelSource};
 use fedround_algorithms::registry;
-use fedround_data::{Dataset, DatasetInfo, Place};
+use fedround_data::{DataLocation, Dataset, DatasetInfo};
 use fedround_dsl::{BoxedAlgorithm, Registry};
 use fedround_exec::{Program, Target};
 use fedround_models::{AuxiliaryTask, Losses, MODELS, Model, ModelError, Task, Train, find};
@@ -18,9 +18,9 @@ use crate::auxiliaries;
 use crate::dead_hypers::{Uses, texts};
 use crate::error::CliError;
 use crate::hypers::{self, Setting};
-use crate::output::tell;
 use crate::pass_dump::observer;
 use crate::settings::Settings;
+use crate::terminal::tell;
 
 /// A model that a user's crate brings.
 #[derive(Clone, Debug)]
@@ -194,8 +194,8 @@ type Shapes = (Task, Option<usize>, Vec<NamedShape>);
 
 /// The shapes of a subject's data. Only data of one's own is read.
 fn shapes(subject: &Subject) -> Result<Shapes, CliError> {
-    let place = subject.data.parse::<Place>()?;
-    let Place::Bundled(name) = &place else {
+    let place = subject.data.parse::<DataLocation>()?;
+    let DataLocation::Bundled(name) = &place else {
         let data = subject.reading.read(&place, None)?;
         let task = Task {
             input: data.train.input_shape()?,

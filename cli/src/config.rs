@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::CliError;
 use crate::faults::FaultArgs;
-use crate::reading::ReadingArgs;
+use crate::read_args::ReadArgs;
 use fedround::Auxiliaries;
 use fedround_names::nearest;
 
@@ -54,8 +54,8 @@ pub(crate) struct Config {
     pub faults: FaultArgs,
     #[serde(default, skip_serializing_if = "Auxiliaries::is_empty")]
     pub aux: Auxiliaries,
-    #[serde(default, skip_serializing_if = "ReadingArgs::is_empty")]
-    pub reading: ReadingArgs,
+    #[serde(default, skip_serializing_if = "ReadArgs::is_empty")]
+    pub reading: ReadArgs,
     #[serde(default)]
     pub hyper: toml::Table,
 }
@@ -269,9 +269,9 @@ mod tests {
                 ..FaultArgs::default()
             },
             aux: Auxiliaries::from([Default::default()]),
-            reading: ReadingArgs {
+            reading: ReadArgs {
                 resize: Some(8),
-                ..ReadingArgs::default()
+                ..ReadArgs::default()
             },
             hyper: toml::Table::new(),
         };

@@ -5,8 +5,8 @@ use std::path::Path;
 use crate::args::ConfigArgs;
 use crate::catalog::Catalog;
 use crate::error::CliError;
-use crate::output::print;
 use crate::settings::Settings;
+use crate::terminal::print;
 
 /// Prints the settings of a command line as a file.
 pub(crate) fn config(catalog: &Catalog, args: &ConfigArgs) -> Result<(), CliError> {

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use fedround_exec::{AutotuneCache, ConvPolicy};
 
-use crate::output::tell;
+use crate::terminal::tell;
 
 /// Names the folder, or is `off`.
 const VARIABLE: &str = "FEDROUND_CACHE";

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::error::CliError;
 use crate::files::json;
-use crate::output::print;
+use crate::terminal::print;
 
 /// Says which devices this build can use on this machine. Each one that is there multiplies two
 /// small matrices, in a process of its own: what a broken driver does to it is reported too.

@@ -83,7 +83,7 @@ pub(crate) enum CliError {
     #[error("--precision: {0}")]
     Precision(#[from] PrecisionError),
     #[error("--convolutions: {0}")]
-    Convolutions(#[from] ConvPolicyError),
+    ConvPolicy(#[from] ConvPolicyError),
     #[error("--at fused: {0}")]
     Fusion(#[from] FusionError),
     #[error("--at fused: expected `--format text`")]
@@ -95,7 +95,7 @@ pub(crate) enum CliError {
     #[error("--client-memory: {0}")]
     ByteSize(#[from] ByteSizeError),
     #[error("--graphs: {0}")]
-    Graphs(#[from] GraphCaptureError),
+    GraphCapture(#[from] GraphCaptureError),
     #[error("--speed or --bandwidth: {0}")]
     Distribution(#[from] DistributionError),
     #[error("{path}: {message}", path = path.display())]
@@ -105,7 +105,7 @@ pub(crate) enum CliError {
     #[error("--on-nan: {0}")]
     OnNan(#[from] OnNanError),
     #[error("--newcomer: {0}")]
-    Newcomer(#[from] LateClientError),
+    LateClient(#[from] LateClientError),
     #[error("{path}: {message}", path = path.display())]
     Config { path: PathBuf, message: String },
     #[error("{path}: unknown key `{key}`{}; the keys are {known}", did_you_mean(*nearest), path = path.display())]

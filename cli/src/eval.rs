@@ -11,9 +11,9 @@ use crate::catalog::Catalog;
 use crate::error::{CliError, at_least_one};
 use crate::files::json;
 use crate::model_args::{Clients, EvalArgs};
-use crate::output::{percent, print, tell};
 use crate::run::SettingArgs;
 use crate::table::{BORDERS, table};
+use crate::terminal::{percent, print, tell};
 use crate::trained_run::TrainedRun;
 
 /// What is printed.

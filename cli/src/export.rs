@@ -6,8 +6,8 @@ use crate::catalog::Catalog;
 use crate::error::CliError;
 use crate::files::write_new;
 use crate::model_args::{ExportArgs, ExportFormat};
-use crate::output::{grouped, tell};
 use crate::run::SettingArgs;
+use crate::terminal::{grouped, tell};
 use crate::trained_run::TrainedRun;
 
 /// Runs the subcommand.

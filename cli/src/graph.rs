@@ -9,10 +9,10 @@ use fedround_passes::tensor::cost;
 use crate::args::{Format, GraphArgs, Stage};
 use crate::catalog::Catalog;
 use crate::error::CliError;
-use crate::output::print;
 use crate::pass_changes;
 use crate::pass_dump::pass_manager;
 use crate::tensor_sheets::sheets;
+use crate::terminal::print;
 
 /// Runs the subcommand.
 pub(crate) fn graph(catalog: &Catalog, args: &GraphArgs) -> Result<(), CliError> {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use signal_hook::consts::SIGHUP;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use crate::output::tell;
+use crate::terminal::tell;
 
 static RECEIVED: AtomicI32 = AtomicI32::new(0);
 

@@ -52,14 +52,13 @@ mod manual;
 mod model_args;
 mod new;
 mod opt;
-mod output;
 mod pass_changes;
 mod pass_dump;
 mod plot;
 mod predict;
 mod privacy;
 mod privacy_bound;
-mod reading;
+mod read_args;
 mod report;
 mod reproduce;
 mod run;
@@ -67,6 +66,7 @@ mod settings;
 mod sweep;
 mod table;
 mod tensor_sheets;
+mod terminal;
 mod trained_run;
 mod weights;
 
@@ -157,7 +157,7 @@ impl Cli {
                 // clap's own text; a closed stderr leaves nobody to tell.
                 let _ = error.print();
                 if let Some(help) = hyper {
-                    output::tell!("help: {help}");
+                    terminal::tell!("help: {help}");
                 }
                 return if error.use_stderr() {
                     ExitCode::from(advice::USAGE)

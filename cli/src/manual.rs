@@ -7,7 +7,7 @@ use clap::CommandFactory;
 use crate::args::{Args, CompletionsArgs, ManArgs};
 use crate::error::CliError;
 use crate::files::write_text;
-use crate::output::print;
+use crate::terminal::print;
 
 /// Prints the completions of a shell.
 pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), CliError> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::reading::ReadingArgs;
+use crate::read_args::ReadArgs;
 
 const EVAL_EXAMPLES: &str = "\
 Examples:
@@ -31,7 +31,7 @@ pub(crate) struct EvalArgs {
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
     #[command(flatten)]
-    pub reading: ReadingArgs,
+    pub reading: ReadArgs,
     /// Examples that are computed together
     #[arg(long, value_name = "N", default_value_t = 250)]
     pub batch: usize,

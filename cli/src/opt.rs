@@ -7,12 +7,12 @@ use std::path::Path;
 use fedround_ir::fed::{Module, print_exact};
 use fedround_ir::tensor::Graph;
 use fedround_ir::text::{Document, TENSOR_VERSION, parse_sections};
-use fedround_passes::{Pass, PassManager, Program, Request, timing_table};
+use fedround_passes::{Pass, PassManager, PassTarget, Request, timing_table};
 
 use crate::args::OptArgs;
 use crate::error::CliError;
-use crate::output::{print, tell};
 use crate::pass_dump::pass_manager;
+use crate::terminal::{print, tell};
 
 /// Runs the subcommand.
 pub(crate) fn opt(args: &OptArgs) -> Result<(), CliError> {
@@ -59,7 +59,7 @@ fn optimised(
     })
 }
 
-fn run<P: Program>(
+fn run<P: PassTarget>(
     manager: &mut PassManager,
     passes: &str,
     name: &str,
@@ -83,7 +83,7 @@ fn read(file: &Path) -> Result<String, CliError> {
 }
 
 /// The passes of a dialect.
-fn list<P: Program>() -> String {
+fn list<P: PassTarget>() -> String {
     let name = |pass: &Pass<P>| match pass.number {
         Some(_) => format!("{}=N", pass.name),
         None => pass.name.to_owned(),

@@ -5,15 +5,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use fedround_ir::fed::Module;
 use fedround_ir::tensor::Graph;
 use fedround_passes::{
-    Ir, PassEvent, PassManager, PassObserver, Program, Request, RequestError, Run,
+    Ir, PassEvent, PassManager, PassObserver, PassTarget, Request, RequestError, Run,
 };
 
 use crate::args::{GraphArgs, Stage};
 use crate::catalog::Catalog;
 use crate::diff::unified;
 use crate::error::CliError;
-use crate::output::print;
 use crate::pass_dump::observer;
+use crate::terminal::print;
 
 /// The run of a pass that is shown for one program: the first that changed it, or else the first.
 struct Shown {

@@ -5,7 +5,7 @@ use std::env;
 use fedround_ir::fed::Module;
 use fedround_ir::tensor::Graph;
 use fedround_names::nearest;
-use fedround_passes::{PassEvent, PassManager, PassObserver, Program};
+use fedround_passes::{PassEvent, PassManager, PassObserver, PassTarget};
 
 use crate::error::CliError;
 

@@ -11,8 +11,8 @@ use crate::catalog::Catalog;
 use crate::error::CliError;
 use crate::files::json;
 use crate::model_args::PredictArgs;
-use crate::output::print;
 use crate::run::SettingArgs;
+use crate::terminal::print;
 use crate::trained_run::TrainedRun;
 
 /// One example.

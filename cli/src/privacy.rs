@@ -7,8 +7,8 @@ use fedround_metrics::accountant::{Sampling, Steps};
 use fedround_metrics::privacy::{gaussian_epsilon, laplace_epsilon};
 use fedround_passes::fed::{Mechanism, NoiseKind, RowSteps, Unit, mechanisms};
 
-use crate::output::grouped;
 use crate::privacy_bound::{NoBound, replaced, round_up, rounds_of};
+use crate::terminal::grouped;
 
 /// The other `δ` of training with noise: that of ADCOL's table.
 const LOOSE: f64 = 1e-2;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::convolution_cache::in_user_folder;
 use fedround::experiment::{self, ExperimentError, Keep};
-use fedround_data::{Dataset, DatasetInfo, Partition, Place};
+use fedround_data::{DataLocation, Dataset, DatasetInfo, Partition};
 use fedround_dsl::Hyper;
 use fedround_exec::{Devices, GraphCapture, Precision};
 use fedround_models::Train;
@@ -17,7 +17,7 @@ use crate::error::CliError;
 use crate::faults::FaultArgs;
 use crate::hypers::{self, Setting};
 use crate::privacy_bound::DELTA;
-use crate::reading::{self, ReadingArgs};
+use crate::read_args::{self, ReadArgs};
 use crate::run::{CheckpointEvery, SettingArgs, TestArgs};
 use crate::weights;
 
@@ -36,11 +36,11 @@ const CLIENT_MEMORY: &str = "1GiB";
 pub(crate) struct Settings {
     pub spec: String,
     pub hypers: Vec<Setting>,
-    pub data: Place,
+    pub data: DataLocation,
     /// Where the files of bundled datasets are, if not in `data`.
     pub data_dir: Option<PathBuf>,
     /// How data of one's own is read, as it is written.
-    pub reading: ReadingArgs,
+    pub reading: ReadArgs,
     pub model: String,
     pub rounds: usize,
     /// Test accuracy of which the rounds and bytes that it takes are reported.
@@ -60,7 +60,7 @@ pub(crate) struct Settings {
 /// A dataset that has been read.
 #[derive(Clone, Debug)]
 pub(crate) struct Counted {
-    place: Place,
+    place: DataLocation,
     data: Arc<Dataset>,
 }
 
@@ -185,7 +185,7 @@ impl Settings {
                 .to_owned(),
             hypers,
             data: text(&args.data, file.data, DATA)
-                .parse::<Place>()?
+                .parse::<DataLocation>()?
                 .absolute(),
             reading: args.reading.over(file.reading),
             data_dir: args.data_dir.clone().or(file.data_dir),
@@ -228,12 +228,12 @@ impl Settings {
     /// The data folder of the file of a run: the chosen one, or the default one if files are read from it.
     fn written_dir(&self) -> Option<PathBuf> {
         let is_read = match &self.data {
-            Place::Bundled(name) => {
+            DataLocation::Bundled(name) => {
                 DatasetInfo::find(name).is_ok_and(|info| !info.files.is_empty())
             }
             _ => false,
         };
-        let default = is_read.then(|| reading::folder(None));
+        let default = is_read.then(|| read_args::folder(None));
         self.data_dir.as_deref().or(default).map(absolute)
     }
 

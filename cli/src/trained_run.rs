@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use fedround::Auxiliaries;
-use fedround_data::{DatasetInfo, Place};
+use fedround_data::{DataLocation, DatasetInfo};
 use fedround_models::{AuxiliaryTask, Leaf, Task, Weights, WeightsError};
 
 use crate::catalog::Catalog;
@@ -59,7 +59,7 @@ impl TrainedRun {
     pub fn network(&self, catalog: &Catalog) -> Result<(Vec<Leaf>, Auxiliaries), CliError> {
         let run = &self.settings.run;
         let info = match &self.settings.data {
-            Place::Bundled(name) => Some(DatasetInfo::find(name)?),
+            DataLocation::Bundled(name) => Some(DatasetInfo::find(name)?),
             _ => None,
         };
         let (input, classes, words) = match info.filter(|info| info.words.is_none()) {

@@ -11,9 +11,9 @@ use crate::common::{bits, dealt, digits, federation, on_threads, weights};
 const CLIENTS: usize = 6;
 
 /// Parameters, losses and the clients' own models of some rounds.
-type Found = (Vec<u32>, Vec<u64>, Vec<u32>);
+type Trained = (Vec<u32>, Vec<u64>, Vec<u32>);
 
-fn found(algorithm: &dyn Algorithm, simulation: &mut Simulation) -> Found {
+fn found(algorithm: &dyn Algorithm, simulation: &mut Simulation) -> Trained {
     let losses = (0..4).map(|_| simulation.run_round().unwrap().train_loss.to_bits());
     let losses = losses.collect();
     let mut own = vec![];

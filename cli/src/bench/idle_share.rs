@@ -12,7 +12,7 @@ use super::args::OneArgs;
 use super::process_of;
 use super::report::{Report, rounded};
 use crate::error::CliError;
-use crate::output::tell;
+use crate::terminal::tell;
 
 /// Asks a process for [`MARK`]s, in its environment.
 const MARKED: &str = "FEDROUND_MARK_ROUNDS";

@@ -22,7 +22,7 @@ use super::tasks::BenchTask;
 use crate::catalog::Catalog;
 use crate::error::{CliError, at_least_one};
 use crate::hypers::{self, Given, Setting};
-use crate::reading::folder;
+use crate::read_args::folder;
 
 /// Runs a task's rounds and reports them.
 pub(super) fn measure(catalog: &Catalog, args: &OneArgs) -> Result<Report, CliError> {

@@ -25,7 +25,7 @@ use fedround_exec::{Device, Devices};
 use crate::catalog::Catalog;
 use crate::error::CliError;
 use crate::files::{json, write_text};
-use crate::output::print;
+use crate::terminal::print;
 pub(super) use args::BenchArgs;
 use args::OneArgs;
 pub(super) use error::BenchError;

@@ -37,8 +37,8 @@ use crate::catalog::Catalog;
 use crate::error::CliError;
 use crate::files::json;
 use crate::interrupt::Stop;
-use crate::output::{print, tell};
 use crate::run::{CONFIG, lock, next_free};
+use crate::terminal::{print, tell};
 use grid::Grid;
 
 /// Runs the subcommand.

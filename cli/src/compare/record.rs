@@ -15,8 +15,8 @@ use super::error::CompareError;
 use crate::config::Config;
 use crate::error::CliError;
 use crate::files::{remove_file, remove_folder};
-use crate::output::tell;
 use crate::run::{CONFIG, FILES, MANIFEST, METRICS, Manifest, Models, SUMMARY};
+use crate::terminal::tell;
 
 /// A run that ended, by Ctrl-C or a failure too. Numbers that are not finite are absent.
 #[derive(Clone, Debug, Deserialize)]

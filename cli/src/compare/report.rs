@@ -10,8 +10,8 @@ use super::grid::{Cell, Grid};
 use super::record::Record;
 use super::select::choose;
 use super::statistics::{Row, Spread, reach};
-use crate::output::command_line;
 use crate::run::Models;
+use crate::terminal::command_line;
 
 /// `comparison.json`.
 #[derive(Debug, Deserialize, Serialize)]

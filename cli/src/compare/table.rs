@@ -5,9 +5,9 @@ use comfy_table::Table;
 use super::differences;
 use super::report::Comparison;
 use super::statistics::{Row, Spread};
-use crate::output::{bytes, percent};
 use crate::run::Models;
 use crate::table::{BORDERS, MARKDOWN, table};
+use crate::terminal::{bytes, percent};
 
 /// For people at a terminal.
 pub(super) fn text(comparison: &Comparison) -> String {

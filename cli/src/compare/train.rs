@@ -14,16 +14,16 @@ use super::record::{self, Record};
 use crate::catalog::Catalog;
 use crate::error::CliError;
 use crate::interrupt::{Stop, listen};
-use crate::output::tell;
-use crate::reading::ReadingArgs;
+use crate::read_args::ReadArgs;
 use crate::run::{Clock, Job, Progress, last_checkpoint, lock, open};
 use crate::settings::Settings;
+use crate::terminal::tell;
 
 /// Datasets, each loaded once.
 #[derive(Default)]
 pub(crate) struct Datasets {
     /// By where they are and how they are read.
-    loaded: Vec<((String, ReadingArgs), Arc<Dataset>)>,
+    loaded: Vec<((String, ReadArgs), Arc<Dataset>)>,
     quiet: bool,
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::reading::ReadingArgs;
+use crate::read_args::ReadArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -63,7 +63,7 @@ pub(crate) struct Named {
     #[command(flatten)]
     pub folder: Folder,
     #[command(flatten)]
-    pub reading: ReadingArgs,
+    pub reading: ReadArgs,
 }
 
 #[derive(Debug, Args)]

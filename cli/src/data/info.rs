@@ -14,8 +14,8 @@ use super::error::DataCommandError;
 use super::fetch::{Checksum, source_of};
 use crate::error::CliError;
 use crate::files::json;
-use crate::output::{bytes, grouped};
 use crate::table::columns;
+use crate::terminal::{bytes, grouped};
 
 /// So many of a list are printed.
 const SHOWN: usize = 20;

@@ -12,13 +12,13 @@ pub(super) use args::DataArgs;
 pub(super) use error::DataCommandError;
 pub(super) use partition::holdings;
 
-use fedround_data::{DATASETS, Dataset, DatasetInfo, Place};
+use fedround_data::{DATASETS, DataLocation, Dataset, DatasetInfo};
 use serde::Serialize;
 
 use crate::error::CliError;
 use crate::files::json;
-use crate::output::print;
 use crate::table::columns;
+use crate::terminal::print;
 use args::{DataCommand, ListArgs, Named};
 
 /// Runs the subcommand.
@@ -63,7 +63,7 @@ fn list(args: &ListArgs) -> Result<String, CliError> {
 
 impl Named {
     fn load(&self) -> Result<Dataset, DataCommandError> {
-        let place = self.name.parse::<Place>()?;
+        let place = self.name.parse::<DataLocation>()?;
         Ok(self.reading.read(&place, Some(&self.folder.data_dir))?)
     }
 }

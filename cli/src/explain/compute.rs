@@ -9,7 +9,7 @@ use fedround_passes::schedule::{Runs, runs};
 use fedround_passes::tensor::{Looped, cost};
 
 use crate::error::CliError;
-use crate::output::{bytes, grouped};
+use crate::terminal::{bytes, grouped};
 
 /// What each segment costs, and what it comes to in a round.
 pub(super) fn compute(program: &Program, examples: u64) -> Result<String, CliError> {

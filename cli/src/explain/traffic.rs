@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use fedround_exec::Program;
 use fedround_ir::fed::{FedOp, Op, OpKind, Value};
-use fedround_passes::report::{Count, Direction, Wire, held, wire, wire_table};
+use fedround_passes::report::{Count, Direction, Wire, gathered_values, wire, wire_table};
 
 use super::indent;
 use crate::args::ExplainArgs;
-use crate::output::{bytes, grouped};
+use crate::terminal::{bytes, grouped};
 
 /// The tables of what crosses, one for each phase, for a party that is asked to take part.
 pub(crate) fn what_crosses(program: &Program) -> String {
@@ -121,7 +121,7 @@ fn cohorts(clients: usize, rows: &[Wire], program: &Program) -> String {
 /// What the server holds of all clients of a cohort at once; nothing where it adds all of it up.
 pub(super) fn held_at_once(args: &ExplainArgs, program: &Program) -> String {
     let cohort = program.cohort_size(args.subject.clients);
-    let lines = held(program.linked()).into_iter().map(|held| {
+    let lines = gathered_values(program.linked()).into_iter().map(|held| {
         let row = &held.row;
         let of_all = row.bytes(program).zip(cohort);
         let of_all = of_all.map(|(each, m)| format!(", {} of {m}", bytes((each * m) as u64)));

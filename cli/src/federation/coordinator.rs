@@ -20,11 +20,11 @@ use crate::catalog::{Catalog, warn};
 use crate::error::CliError;
 use crate::faults::FaultArgs;
 use crate::interrupt::listen;
-use crate::output::tell;
 use crate::run::{
     CheckpointEvery, Clock, Job, Progress, last_checkpoint, lock, open, report, warn_of_delta,
 };
 use crate::settings::Settings;
+use crate::terminal::tell;
 
 /// How long a coordinator waits for its run's turn at the SuperLink.
 const TURN: Duration = Duration::from_secs(300);

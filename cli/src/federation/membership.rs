@@ -9,7 +9,7 @@ use super::args::PartyArgs;
 use super::error::FederationError;
 use super::link::seconds;
 use crate::interrupt::Stop;
-use crate::output::tell;
+use crate::terminal::tell;
 
 /// How long one look for a request takes, after which signals are noticed.
 pub(super) const LOOK: Duration = Duration::from_secs(1);

@@ -19,9 +19,9 @@ use crate::catalog::Catalog;
 use crate::error::CliError;
 use crate::explain::what_crosses;
 use crate::interrupt::{Stop, listen};
-use crate::output::{print, tell};
 use crate::run::{TestArgs, lock};
 use crate::settings::Settings;
+use crate::terminal::{print, tell};
 
 /// What crosses besides the wire table, where clients have models of their own.
 const EVALUATION: &str = "Evaluation

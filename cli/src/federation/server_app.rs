@@ -13,8 +13,8 @@ use super::membership::{LOOK, join, left};
 use crate::error::CliError;
 use crate::hypers::{Given, Setting};
 use crate::interrupt::listen;
-use crate::output::tell;
 use crate::settings::Settings;
+use crate::terminal::tell;
 
 /// Trains for a ServerApp until a signal comes, for these clients and with these test examples.
 pub(super) fn serve(

@@ -8,8 +8,8 @@ use super::args::StatusArgs;
 use super::error::FederationError;
 use crate::error::CliError;
 use crate::files::json;
-use crate::output::print;
 use crate::table::{BORDERS, table};
+use crate::terminal::print;
 
 /// Runs that are listed.
 const RUNS: u64 = 10;

@@ -1,7 +1,7 @@
 //! How much of a client's examples is in what it shares.
 
 use fedround_data::Scale;
-use fedround_data::augment::Step;
+use fedround_data::augment::Transform;
 use fedround_metrics::Rows;
 use fedround_metrics::correlation::distance_correlation_squared;
 use fedround_metrics::features::frechet_distance;
@@ -173,7 +173,7 @@ impl Subject<'_> {
     fn range(&self, x: &[f32]) -> f64 {
         let examples = &self.run.simulation().dataset().examples;
         let mut steps = self.run.settings().augment.steps.iter();
-        let normalised = steps.any(|step| matches!(step, Step::Normalise { .. }));
+        let normalised = steps.any(|step| matches!(step, Transform::Normalise { .. }));
         if !normalised && examples.x().scale() == Some(&Scale::Unit) {
             return 1.0;
         }

@@ -13,8 +13,8 @@ use super::observations::{Shared, Spread};
 use super::subject::Subject;
 use crate::error::CliError;
 use crate::files::write_csv;
-use crate::output::{bytes, percent};
 use crate::table::{BORDERS, table};
+use crate::terminal::{bytes, percent};
 
 const ROUNDS: &str = "rounds.csv";
 const VARIANCE: &str = "variance.csv";

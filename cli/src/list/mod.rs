@@ -13,8 +13,8 @@ use crate::args::{ListArgs, Listing};
 use crate::catalog::Catalog;
 use crate::error::CliError;
 use crate::files::json as as_json;
-use crate::output::print;
 use crate::table::{columns, columns_in};
+use crate::terminal::print;
 
 /// Runs the subcommand.
 pub(crate) fn list(catalog: &Catalog, args: &ListArgs) -> Result<(), CliError> {

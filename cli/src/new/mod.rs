@@ -16,7 +16,7 @@ use clap::Args;
 
 use crate::error::CliError;
 use crate::files::write_text;
-use crate::output::tell;
+use crate::terminal::tell;
 use crate_name::CrateName;
 use template::File;
 

@@ -4,7 +4,7 @@ use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 
 use super::{Area, Drawn, FONT, LineStyle};
-use crate::output::percent;
+use crate::terminal::percent;
 
 /// A line of the legend, and the width of a letter.
 pub(super) const LINE: i32 = 20;

@@ -8,7 +8,7 @@ use plotters::prelude::*;
 use super::{Area, Drawn, FONT, LETTER, LINE, LineStyle, legend, svg_text, target_style};
 use crate::error::CliError;
 use crate::files::write_text;
-use crate::output::bytes;
+use crate::terminal::bytes;
 
 /// A chart in a file, and one of several in a page, in pixels.
 const SIZE: (u32, u32) = (520, 380);

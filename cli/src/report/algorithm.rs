@@ -17,9 +17,9 @@ use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::data::holdings;
 use crate::error::CliError;
-use crate::output::grouped;
 use crate::run::{CONFIG, Job, SettingArgs, TestArgs};
 use crate::settings::Settings;
+use crate::terminal::grouped;
 
 /// Clients whose examples are drawn.
 const CLIENTS: usize = 400;

@@ -11,9 +11,9 @@ use super::{algorithm, tiles};
 use crate::catalog::Catalog;
 use crate::compare::{COMPARISON, Comparison, Record, Row, RunRow, tables};
 use crate::error::CliError;
-use crate::output::percent;
 use crate::plot::{Axis, Chart};
 use crate::table::MARKDOWN;
+use crate::terminal::percent;
 
 /// The page of the comparison in a folder.
 pub(super) fn page(catalog: &Catalog, dir: &Path) -> Result<Markup, CliError> {

@@ -17,8 +17,8 @@ use crate::catalog::Catalog;
 use crate::compare::COMPARISON;
 use crate::error::CliError;
 use crate::files::write_text;
-use crate::output::{print, tell};
 use crate::run::CONFIG;
+use crate::terminal::{print, tell};
 
 /// The page's file in the folder.
 const PAGE: &str = "report.html";

@@ -13,9 +13,9 @@ use super::tiles;
 use crate::catalog::Catalog;
 use crate::compare::{Line, Record};
 use crate::error::CliError;
-use crate::output::{bytes, percent, quoted};
 use crate::plot::{Axis, Chart, HeatMap, Series};
 use crate::run::{CONFIG, Models, SUMMARY};
+use crate::terminal::{bytes, percent, quoted};
 
 /// The page of the run in a folder.
 pub(super) fn page(catalog: &Catalog, dir: &Path) -> Result<Markup, CliError> {

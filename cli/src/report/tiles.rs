@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use crate::output::percent;
 use crate::plot::heat;
+use crate::terminal::percent;
 
 /// How a cell of a value looks: dark text on light colours.
 fn style(value: f64) -> String {

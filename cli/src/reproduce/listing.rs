@@ -7,9 +7,9 @@ use serde::Serialize;
 use super::tables::Paper;
 use crate::compare::Cell;
 use crate::hypers::Given;
-use crate::output::quoted;
 use crate::settings::Settings;
 use crate::table::columns;
+use crate::terminal::quoted;
 
 /// All papers with their tables.
 pub(super) fn papers(papers: &[Paper]) -> String {

@@ -14,9 +14,9 @@ use crate::compare::{Cell, Datasets};
 use crate::config::Config;
 use crate::error::CliError;
 use crate::hypers;
-use crate::output::tell;
 use crate::run::{SettingArgs, TestArgs, slug};
 use crate::settings::Settings;
+use crate::terminal::tell;
 
 /// A table with its runs.
 pub(super) struct Plan {

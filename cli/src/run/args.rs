@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::track::Track;
 use crate::faults::FaultArgs;
-use crate::reading::ReadingArgs;
+use crate::read_args::ReadArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -137,7 +137,7 @@ pub(crate) struct SettingArgs {
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
     #[command(flatten)]
-    pub reading: ReadingArgs,
+    pub reading: ReadArgs,
     /// Number of clients [default: 100; with --partition natural, all that the data names]
     #[arg(long, value_name = "N")]
     pub clients: Option<usize>,

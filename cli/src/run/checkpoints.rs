@@ -111,7 +111,7 @@ impl Checkpoints {
 }
 
 /// A checkpoint that can be gone on from.
-pub(crate) struct Found {
+pub(crate) struct LoadedCheckpoint {
     pub path: PathBuf,
     pub archive: Archive,
     pub state: CommandState,
@@ -121,7 +121,7 @@ pub(crate) struct Found {
 
 /// The last good checkpoint of a run folder; `None` if none was ever written. One that was copied in from
 /// another run is an error.
-pub(crate) fn last(folder: &Path) -> Result<Option<Found>, CliError> {
+pub(crate) fn last(folder: &Path) -> Result<Option<LoadedCheckpoint>, CliError> {
     let mut damaged = vec![];
     for (_, path) in files(&folder.join(CHECKPOINTS))?.iter().rev() {
         let read = Archive::read(path).map_err(|error| error.to_string());
@@ -132,7 +132,7 @@ pub(crate) fn last(folder: &Path) -> Result<Option<Found>, CliError> {
         match read {
             Ok((archive, state)) => {
                 check_run(folder, path, &state)?;
-                return Ok(Some(Found {
+                return Ok(Some(LoadedCheckpoint {
                     path: path.clone(),
                     archive,
                     state,

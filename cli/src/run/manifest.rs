@@ -21,7 +21,7 @@ use super::run_id::RUN_ID;
 use crate::digest;
 use crate::error::CliError;
 use crate::files::json;
-use crate::output::tell;
+use crate::terminal::tell;
 
 /// Of its format.
 const VERSION: u32 = 1;

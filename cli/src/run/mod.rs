@@ -45,8 +45,8 @@ use crate::catalog::warn;
 use crate::error::{CliError, KeptRounds};
 use crate::files::json;
 use crate::interrupt::{Stop, listen};
-use crate::output::{print, tell};
 use crate::settings::Settings;
+use crate::terminal::{print, tell};
 use summary::Summary;
 
 /// Runs the subcommand.

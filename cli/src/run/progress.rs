@@ -7,8 +7,8 @@ use fedround::experiment::{Report, Scores};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::auxiliaries::named;
-use crate::output::{grouped, in_rounds, percent, tell};
 use crate::settings::Settings;
+use crate::terminal::{grouped, in_rounds, percent, tell};
 
 /// Lines that a run prints where there is no terminal, and one of many runs.
 const LINES: usize = 10;

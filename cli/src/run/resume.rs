@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use fedround_store::FolderLock;
 
 use super::args::{EngineArgs, ResumeArgs, SettingArgs, TestArgs};
-use super::checkpoints::{self, Found};
+use super::checkpoints::{self, LoadedCheckpoint};
 use super::folder::{CONFIG, Folder, lock, remove_states};
 use super::progress::Progress;
 use super::training::{Clock, Job};
@@ -17,8 +17,8 @@ use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::error::CliError;
 use crate::interrupt::listen;
-use crate::output::{in_rounds, tell};
 use crate::settings::Settings;
+use crate::terminal::{in_rounds, tell};
 
 /// Runs the subcommand.
 pub(crate) fn resume(catalog: &Catalog, args: &ResumeArgs) -> Result<ExitCode, CliError> {
@@ -88,7 +88,7 @@ pub(crate) fn open(
     job: &Job,
     dir: &Path,
     lock: FolderLock,
-    checkpoint: Option<&Found>,
+    checkpoint: Option<&LoadedCheckpoint>,
 ) -> Result<(Folder, Duration), CliError> {
     for damaged in checkpoint.iter().flat_map(|found| &found.damaged) {
         tell!("warning: {damaged}; the checkpoint before it is used");

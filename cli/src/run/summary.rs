@@ -22,13 +22,13 @@ use crate::weights::LoadedWeights;
 /// Recorded steps, their replays, and the steps that ran op by op, by the reason. A step of a group
 /// of clients counts once.
 #[derive(Debug, Serialize)]
-pub(crate) struct Graphs {
+pub(crate) struct CaptureSummary {
     pub captured: u64,
     pub replays: u64,
     pub plain: BTreeMap<String, u64>,
 }
 
-impl From<CaptureStats> for Graphs {
+impl From<CaptureStats> for CaptureSummary {
     fn from(stats: CaptureStats) -> Self {
         Self {
             captured: stats.captured,
@@ -179,7 +179,7 @@ pub(crate) struct Summary {
     pub faults: Option<FaultCounts>,
     /// What became of the steps of loops over batches, where they were to be replayed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub graphs: Option<Graphs>,
+    pub graphs: Option<CaptureSummary>,
     pub out: String,
     pub version: &'static str,
 }

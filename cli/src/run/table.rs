@@ -1,8 +1,8 @@
 //! The table at the end of a run.
 
 use super::summary::{Models, Summary};
-use crate::output::{bytes, grouped, in_rounds, percent};
 use crate::table::{BORDERS, table};
+use crate::terminal::{bytes, grouped, in_rounds, percent};
 use fedround::experiment::AttributeAuc;
 use fedround_metrics::clients::ClientSummary;
 

@@ -9,9 +9,9 @@ pub(super) use args::SweepArgs;
 use crate::catalog::Catalog;
 use crate::compare::{CompareArgs, run_all};
 use crate::error::CliError;
-use crate::output::tell;
 use crate::report;
 use crate::run::slug;
+use crate::terminal::tell;
 
 /// The share of training examples on which the best values are chosen.
 const VALIDATION: f64 = 0.1;

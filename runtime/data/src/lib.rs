@@ -40,7 +40,7 @@ pub use dataset::{Column, ColumnError, Dataset, Element, Examples, Scale};
 pub use datasets::{DATASETS, adult, load, synth};
 pub use error::DataError;
 pub use formats::{Fit, ImageFiles, RecordError};
-pub use own::{DataSource, DataSpec, OwnDataError, Place, Reading};
+pub use own::{DataLocation, DataSource, DataSpec, OwnDataError, ReadOptions};
 pub use partition::{Partition, PartitionError};
 pub use source::DatasetInfo;
 pub use text::Language;

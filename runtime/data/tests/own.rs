@@ -18,7 +18,7 @@ mod own {
     use std::fs;
     use std::path::Path;
 
-    use fedround_data::{DataSpec, Dataset, Reading};
+    use fedround_data::{DataSpec, Dataset, ReadOptions};
     use tempfile::TempDir;
 
     /// A folder with these files.
@@ -35,17 +35,17 @@ mod own {
         fs::write(path, bytes).unwrap();
     }
 
-    fn spec(root: &TempDir, text: &str, reading: Reading) -> DataSpec {
+    fn spec(root: &TempDir, text: &str, reading: ReadOptions) -> DataSpec {
         let text = text.replace("DIR", &root.path().display().to_string());
         text.parse::<DataSpec>().unwrap().reading(reading)
     }
 
-    pub fn read(root: &TempDir, text: &str, reading: Reading) -> Dataset {
+    pub fn read(root: &TempDir, text: &str, reading: ReadOptions) -> Dataset {
         spec(root, text, reading).read().unwrap()
     }
 
     /// The message of the error, with the folder taken out of it.
-    pub fn message(root: &TempDir, text: &str, reading: Reading) -> String {
+    pub fn message(root: &TempDir, text: &str, reading: ReadOptions) -> String {
         let error = spec(root, text, reading)
             .read()
             .expect_err("should not load");
@@ -64,7 +64,7 @@ mod own {
 
     #[test]
     fn texts_say_where_data_is() {
-        use fedround_data::Place;
+        use fedround_data::DataLocation;
         for text in [
             "mnist",
             "images:photos",
@@ -74,9 +74,9 @@ mod own {
             "npz:a.npz",
             "leaf:data/femnist",
         ] {
-            assert_eq!(text.parse::<Place>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<DataLocation>().unwrap().to_string(), text);
         }
-        let error = |text: &str| text.parse::<Place>().unwrap_err().to_string();
+        let error = |text: &str| text.parse::<DataLocation>().unwrap_err().to_string();
         assert!(
             error("image:photos").starts_with(
                 "unknown kind of data `image` (did you mean `images`?); write the name of a dataset, images:DIR"
@@ -94,17 +94,17 @@ mod own {
     #[test]
     fn options_belong_to_kinds_of_data() {
         let root = folder(&[]);
-        let target = Reading {
+        let target = ReadOptions {
             target: Some("y".to_owned()),
-            ..Reading::default()
+            ..ReadOptions::default()
         };
         assert_eq!(
             message(&root, "images:DIR", target.clone()),
             "`--target-column` does not fit `images:DIR`: only tables (csv:FILE, parquet:FILE) have it"
         );
-        let resize = Reading {
+        let resize = ReadOptions {
             resize: Some(8),
-            ..Reading::default()
+            ..ReadOptions::default()
         };
         assert!(message(&root, "synth-digits", resize).contains("--augment resize:N"));
         assert_eq!(

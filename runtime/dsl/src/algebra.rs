@@ -6,7 +6,7 @@ use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 use fedround_ir::Loc;
 
 use crate::number::{Number, number};
-use crate::real::Real;
+use crate::scalar_functions::Real;
 use crate::tree::Tree;
 use crate::wire::Wire;
 use crate::{Index, Params, Scalar, Server, Tensor};

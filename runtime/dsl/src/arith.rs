@@ -7,7 +7,7 @@ use fedround_ir::Loc;
 
 use crate::number::{Number, number};
 use crate::rate::Rate;
-use crate::real::Real;
+use crate::scalar_functions::Real;
 use crate::wire::Wire;
 use crate::{Index, Scalar, Server};
 

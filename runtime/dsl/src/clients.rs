@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 use fedround_ir::Loc;
 use fedround_ir::fed::{FedOp, Kind, Place, Reduce, Type, Value};
 
-use crate::each::{Each, each_of_two, next};
 use crate::graph::{Graph, only};
+use crate::map_operands::{MapOperands, each_of_two, next};
 use crate::wire::{Upload, Wire, hold};
 use crate::{ClientCx, Scalar, Server};
 
@@ -95,11 +95,11 @@ impl<T: Wire> Clients<T> {
     label = "expected `Clients<T>`, or several of them zipped",
     note = "send a value of the server to each client first: `.broadcast(&cohort)`"
 )]
-pub trait OfClients: Each {}
+pub trait OfClients: MapOperands {}
 impl<T: Wire> OfClients for Clients<T> {}
 impl<A: OfClients, B: OfClients> OfClients for Zipped<A, B> {}
 
-impl<T: Wire> Each for Clients<T> {
+impl<T: Wire> MapOperands for Clients<T> {
     type Item = T;
     fn graph(&self) -> &Graph {
         &self.graph

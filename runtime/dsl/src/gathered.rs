@@ -6,8 +6,8 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{FedOp, Kind, Place, Reduce, Type, Value};
 
 use crate::clients::mapped;
-use crate::each::{Each, each_of_two, next};
 use crate::graph::{Graph, only};
+use crate::map_operands::{MapOperands, each_of_two, next};
 use crate::wire::{Computed, Upload, Wire, hold};
 use crate::{ClientCx, Clients, Cohort, Labels, PerClientCx, Released, Scalar, Server, Tensor};
 
@@ -159,11 +159,11 @@ impl<T> Gathered<T> {
     label = "expected `Gathered<T>`, or several of them zipped",
     note = "upload what clients have first: `.gather()`"
 )]
-pub trait OfGathered: Each {}
+pub trait OfGathered: MapOperands {}
 impl<T: Wire> OfGathered for Gathered<T> {}
 impl<A: OfGathered, B: OfGathered> OfGathered for GatheredPair<A, B> {}
 
-impl<T: Wire> Each for Gathered<T> {
+impl<T: Wire> MapOperands for Gathered<T> {
     type Item = T;
     fn graph(&self) -> &Graph {
         &self.graph

@@ -5,7 +5,7 @@ use fedround_ir::fed::{ArithOp, Value};
 
 use crate::clients::{OnClients, mapped};
 use crate::graph::Graph;
-use crate::real::Real;
+use crate::scalar_functions::Real;
 use crate::tree::Tree;
 use crate::wire::{Upload, Wire};
 use crate::{ClientCx, Clients, Cohort, Index, Params, Scalar, Server, ServerCx};

@@ -4,8 +4,8 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{FedOp, Topology, Value};
 
 use crate::clients::{Clients, Zipped};
-use crate::each::Each;
 use crate::graph::only;
+use crate::map_operands::MapOperands;
 use crate::wire::Wire;
 use crate::{Params, Server};
 

@@ -8,7 +8,7 @@ use burn_backend::TensorData;
 use burn_backend::ops::{ActivationOps, FloatTensorOps};
 use burn_flex::{Flex, FlexTensor};
 use divan::{Bencher, black_box};
-use fedround_kernels::fused::{Binary, Program, Step, Unary};
+use fedround_kernels::fused::{Binary, FusedProgram, Step, Unary};
 use fedround_kernels::{axpy, relu_backward};
 
 #[global_allocator]
@@ -29,8 +29,8 @@ fn tensor(shape: &[usize]) -> FlexTensor {
     FlexTensor::from_data(TensorData::new(values, shape.to_vec()))
 }
 
-fn program(steps: Vec<Step>, outputs: Vec<usize>, sums: Vec<usize>) -> Program {
-    Program::new(steps, outputs, sums).expect("a program in order")
+fn program(steps: Vec<Step>, outputs: Vec<usize>, sums: Vec<usize>) -> FusedProgram {
+    FusedProgram::new(steps, outputs, sums).expect("a program in order")
 }
 
 /// Runs `f` on a tensor that it takes and gives back, as the executor's last uses do.

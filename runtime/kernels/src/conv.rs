@@ -3,7 +3,7 @@
 use burn_flex::FlexTensor;
 
 use crate::flex::{floats, shape4};
-use crate::lower::Lowering;
+use crate::im2col::Im2col;
 use crate::scratch::{self, Scratch, room};
 use crate::shape::{Conv2d, Sizes};
 use crate::team;
@@ -39,7 +39,7 @@ pub fn conv2d(
     let y = if !options.exact && winograd::is_faster(&sizes) {
         winograd::forward(&sizes, winograd::Filters::Plain, x, w, bias)
     } else {
-        forward(&sizes, &Lowering::for_rows(&sizes), x, w, bias)
+        forward(&sizes, &Im2col::for_rows(&sizes), x, w, bias)
     };
     floats(y, &sizes.y_shape())
 }
@@ -47,7 +47,7 @@ pub fn conv2d(
 /// The forward pass over slices.
 pub(crate) fn forward(
     sizes: &Sizes,
-    lowering: &Lowering,
+    lowering: &Im2col,
     x: &[f32],
     w: &[f32],
     bias: Option<&[f32]>,
@@ -78,7 +78,7 @@ pub(crate) fn forward(
 /// The forward pass of one image.
 fn image(
     sizes: &Sizes,
-    lowering: &Lowering,
+    lowering: &Im2col,
     panels: &[f32],
     bias: Option<&[f32]>,
     x: &[f32],

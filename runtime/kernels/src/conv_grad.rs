@@ -4,8 +4,8 @@ use burn_flex::FlexTensor;
 
 use crate::dot::RowDots;
 use crate::flex::{floats, shape4};
+use crate::im2col::{Form, Im2col, col2im, crop, staged_len};
 use crate::lanes;
-use crate::lower::{Form, Lowering, col2im, crop, staged_len};
 use crate::patches;
 use crate::scratch::{self, Scratch, room};
 use crate::shape::{Conv2d, Filters, Sizes};
@@ -34,7 +34,7 @@ pub fn conv2d_input_grad(
         Some(turned) if !options.exact && winograd::is_faster(&turned) => {
             winograd::forward(&turned, winograd::Filters::Turned, grad, w, None)
         }
-        _ => input_grad(&sizes, &Lowering::for_rows(&sizes), w, grad),
+        _ => input_grad(&sizes, &Im2col::for_rows(&sizes), w, grad),
     };
     floats(x, &sizes.x_shape())
 }
@@ -57,7 +57,7 @@ pub fn conv2d_weight_grad(
     let (x, grad) = (x.to_contiguous(), grad.to_contiguous());
     let mut w = vec![0.0; w_shape.iter().product()];
     let (x, grad) = (x.storage(), grad.storage());
-    let lowering = Lowering::for_dots(&sizes);
+    let lowering = Im2col::for_dots(&sizes);
     // Every thread stages the images for itself, so more parts than threads would cost time.
     let parts = team::size(sizes.flops()).div_ceil(sizes.groups);
     let part = sizes.filters.div_ceil(parts).next_multiple_of(ROWS);
@@ -118,7 +118,7 @@ fn check_grad(sizes: &Sizes, grad: &FlexTensor) {
 }
 
 /// The input gradient over slices.
-pub(crate) fn input_grad(sizes: &Sizes, lowering: &Lowering, w: &[f32], grad: &[f32]) -> Vec<f32> {
+pub(crate) fn input_grad(sizes: &Sizes, lowering: &Im2col, w: &[f32], grad: &[f32]) -> Vec<f32> {
     let order = scatter_order(sizes);
     let starts: Vec<usize> = order.iter().map(|&k| lowering.offsets[k]).collect();
     let filters_len = sizes.filters * sizes.taps();
@@ -147,7 +147,7 @@ pub(crate) fn input_grad(sizes: &Sizes, lowering: &Lowering, w: &[f32], grad: &[
 /// The input gradient of one image. The rows of the im2col matrix start at `starts`.
 fn image_grad(
     sizes: &Sizes,
-    lowering: &Lowering,
+    lowering: &Im2col,
     panels: &[f32],
     starts: &[usize],
     grad: &[f32],
@@ -218,7 +218,7 @@ fn pack_taps(w: &[f32], order: &[usize], filters: usize, panels: &mut [f32]) {
 pub(crate) fn weight_grad(
     sizes: &Sizes,
     filters: Filters,
-    lowering: &Lowering,
+    lowering: &Im2col,
     x: &[f32],
     grad: &[f32],
     scratch: &mut Scratch,

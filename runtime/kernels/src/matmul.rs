@@ -12,7 +12,7 @@ use burn_backend::{DType, TensorMetadata};
 use burn_flex::FlexTensor;
 
 use crate::flex::{floats, writable};
-use crate::lower::round_up;
+use crate::im2col::round_up;
 use crate::matrix::{Matrix, Operand};
 use crate::product::Product;
 use crate::row_dots::DotProduct;

@@ -7,7 +7,7 @@
 //! adds up no vectors, which matters for small maps with many channels. In return it has to transpose the
 //! image.
 
-use crate::lower::round_up;
+use crate::im2col::round_up;
 use crate::matrix::Matrix;
 use crate::scratch::{Scratch, room};
 use crate::shape::{Filters, Sizes};

@@ -2,7 +2,7 @@
 
 use burn_backend::TensorData;
 use burn_flex::FlexTensor;
-use fedround_kernels::fused::{Binary, FusedError, Program, Step, Unary};
+use fedround_kernels::fused::{Binary, FusedError, FusedProgram, Step, Unary};
 use proptest::prelude::*;
 
 fn tensor(values: Vec<f32>, shape: &[usize]) -> FlexTensor {
@@ -150,7 +150,7 @@ fn every_function_agrees_with_its_definition() {
     steps.extend(BINARY.map(|function| Step::Binary(function, 0, 1)));
     steps.push(Step::Select(15, 0, 1));
     let outputs: Vec<usize> = (2..steps.len()).collect();
-    let program = Program::new(steps.clone(), outputs.clone(), vec![]).unwrap();
+    let program = FusedProgram::new(steps.clone(), outputs.clone(), vec![]).unwrap();
     let operands = vec![tensor(a.clone(), &[2500]), tensor(b.clone(), &[2500])];
     let results = program.run(operands, &[2500]).unwrap().outputs;
     for i in 0..a.len() {
@@ -223,7 +223,7 @@ proptest! {
         let steps = steps(&drawn);
         let outputs: Vec<usize> = outputs.into_iter().map(|o| o % steps.len()).collect();
         let sums: Vec<usize> = sums.into_iter().map(|o| o % steps.len()).collect();
-        let program = Program::new(steps.clone(), outputs.clone(), sums.clone()).unwrap();
+        let program = FusedProgram::new(steps.clone(), outputs.clone(), sums.clone()).unwrap();
         // Not all operands need be loaded.
         let values: Vec<Vec<f32>> = (0..4).map(|i| numbers(m * n, i + 1)).collect();
         let operands: Vec<FlexTensor> = (0..4).map(|i| match forms[i] {
@@ -261,7 +261,7 @@ proptest! {
 
 #[test]
 fn a_buffer_that_nobody_shares_is_reused() {
-    let program = Program::new(
+    let program = FusedProgram::new(
         vec![
             Step::Operand(0),
             Step::Operand(1),
@@ -295,7 +295,7 @@ fn a_buffer_that_nobody_shares_is_reused() {
 #[test]
 fn an_operand_that_is_an_output_keeps_its_values() {
     let steps = vec![Step::Operand(0), Step::Unary(Unary::Neg, 0)];
-    let program = Program::new(steps, vec![1, 0], vec![0]).unwrap();
+    let program = FusedProgram::new(steps, vec![1, 0], vec![0]).unwrap();
     let results = program
         .run(vec![tensor(vec![1.0, 2.0], &[2])], &[2])
         .unwrap();
@@ -314,7 +314,7 @@ fn a_constant_after_the_steps_that_free_a_register() {
         Step::Constant(0.5),
         Step::Binary(Binary::Mul, 2, 3),
     ];
-    let program = Program::new(steps, vec![4], vec![]).unwrap();
+    let program = FusedProgram::new(steps, vec![4], vec![]).unwrap();
     let results = program
         .run(vec![tensor(vec![1.0, 2.0], &[2])], &[2])
         .unwrap();
@@ -328,7 +328,7 @@ fn views_and_empty_tensors() {
         Step::Operand(1),
         Step::Binary(Binary::Sub, 0, 1),
     ];
-    let program = Program::new(steps, vec![2], vec![2]).unwrap();
+    let program = FusedProgram::new(steps, vec![2], vec![2]).unwrap();
     let wide = tensor((0..24).map(|v| v as f32).collect(), &[4, 6]);
     let view = wide.narrow(0, 1, 2).narrow(1, 2, 3).transpose(0, 1);
     let tail = wide.narrow(0, 3, 1);
@@ -354,11 +354,11 @@ fn views_and_empty_tensors() {
 
 #[test]
 fn wrong_programs_and_operands_are_refused() {
-    let order = Program::new(vec![Step::Unary(Unary::Neg, 0)], vec![0], vec![]);
+    let order = FusedProgram::new(vec![Step::Unary(Unary::Neg, 0)], vec![0], vec![]);
     assert_eq!(order, Err(FusedError::Order { step: 0, value: 0 }));
-    let missing = Program::new(vec![Step::Operand(0)], vec![], vec![1]);
+    let missing = FusedProgram::new(vec![Step::Operand(0)], vec![], vec![1]);
     assert_eq!(missing, Err(FusedError::NoStep { value: 1, steps: 1 }));
-    let program = Program::new(vec![Step::Operand(0)], vec![0], vec![]).unwrap();
+    let program = FusedProgram::new(vec![Step::Operand(0)], vec![0], vec![]).unwrap();
     let run = |operands| program.run(operands, &[2, 3]).map(|_| ());
     let (expected, found) = (1, 0);
     assert_eq!(run(vec![]), Err(FusedError::Operands { expected, found }));

@@ -4,7 +4,7 @@
 
 use burn_backend::{TensorData, TensorMetadata};
 use burn_flex::FlexTensor;
-use fedround_kernels::fused::{Binary, FusedError, Program, Step};
+use fedround_kernels::fused::{Binary, FusedError, FusedProgram, Step};
 use fedround_kernels::{ScaledProduct, matmul_update};
 
 fn tensor(shape: [usize; 2], seed: usize) -> FlexTensor {
@@ -14,7 +14,7 @@ fn tensor(shape: [usize; 2], seed: usize) -> FlexTensor {
 }
 
 /// `w - c (w - w0) + row` and `|w - w0|²`.
-fn pull() -> Program {
+fn pull() -> FusedProgram {
     let steps = vec![
         Step::Operand(0),
         Step::Operand(1),
@@ -26,7 +26,7 @@ fn pull() -> Program {
         Step::Binary(Binary::Add, 6, 3),
         Step::Binary(Binary::Mul, 4, 4),
     ];
-    Program::new(steps, vec![7], vec![8]).unwrap()
+    FusedProgram::new(steps, vec![7], vec![8]).unwrap()
 }
 
 #[test]
@@ -82,8 +82,8 @@ fn a_pull_has_the_bits_of_its_steps() {
         Step::Binary(Binary::Add, 0, 6),
         Step::Binary(Binary::Mul, 4, 4),
     ];
-    let loops = Program::new(steps.clone(), vec![7], vec![8]).unwrap();
-    let stepped = Program::new(steps, vec![7, 4], vec![8]).unwrap();
+    let loops = FusedProgram::new(steps.clone(), vec![7], vec![8]).unwrap();
+    let stepped = FusedProgram::new(steps, vec![7, 4], vec![8]).unwrap();
     for shape in [[784, 200], [3, 21], [1, 1], [0, 4]] {
         let operands = || {
             let c = FlexTensor::from_data(TensorData::new(vec![0.3f32], [1]));

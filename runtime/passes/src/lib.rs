@@ -41,5 +41,5 @@ mod tests;
 
 pub use error::{PassError, RequestError};
 pub use manager::{
-    Ir, Pass, PassEvent, PassManager, PassObserver, Program, Request, Run, Timing, timing_table,
+    Ir, Pass, PassEvent, PassManager, PassObserver, PassTarget, Request, Run, Timing, timing_table,
 };

@@ -7,7 +7,7 @@
 )]
 
 use fedround_ir::tensor::{Graph, parse};
-use fedround_passes::{PassManager, Program, Request};
+use fedround_passes::{PassManager, PassTarget, Request};
 
 /// A product, and a product of its result.
 const STEP: &str = "tensor.graph @step(%w: f32[3x4], %x: f32[2x3], %g: f32[2x4]) {

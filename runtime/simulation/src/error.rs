@@ -115,7 +115,7 @@ pub enum RunError {
     #[error(
         "{loc}: rows of several values go together, found {expected} of one and {found} of another"
     )]
-    Together {
+    ZippedRows {
         /// How many the first has.
         expected: usize,
         /// How many another has.

@@ -14,12 +14,12 @@ use fedround::testing::{Stage, graph_text};
 fn own_data() -> Result<Report, Box<dyn std::error::Error>> {
     use fedround::Experiment;
     use fedround::algorithms::FedAvg;
-    use fedround::data::{DataSpec, Partition, Reading};
+    use fedround::data::{DataSpec, Partition, ReadOptions};
 
-    let people = "csv:people.csv".parse::<DataSpec>()?.reading(Reading {
+    let people = "csv:people.csv".parse::<DataSpec>()?.reading(ReadOptions {
         target: Some("income".to_owned()),
         client_column: Some("town".to_owned()),
-        ..Reading::default()
+        ..ReadOptions::default()
     });
     let report = Experiment::new(FedAvg::default())
         .model("logistic")

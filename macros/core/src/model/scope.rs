@@ -20,9 +20,9 @@ pub struct Scopes {
     frames: Vec<(Frame, Vec<String>)>,
 }
 
-/// What lies between the use of a name and its declaration.
+/// The scopes between the use of a name and its declaration.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct ScopePath {
     /// Loops that the use is in and the declaration is not, innermost first.
     pub loops: Vec<usize>,
     /// Whether a closure lies between.
@@ -48,8 +48,8 @@ impl Scopes {
     }
 
     /// The way to the declaration of `name`, if there is one.
-    pub fn find(&self, name: &str) -> Option<Found> {
-        let mut found = Found {
+    pub fn find(&self, name: &str) -> Option<ScopePath> {
+        let mut found = ScopePath {
             loops: Vec::new(),
             captured: false,
         };
@@ -91,7 +91,7 @@ mod tests {
         scopes.push(Frame::Block, vec!["w".into()]);
         scopes.push(Frame::Loop(0), vec!["b".into()]);
         scopes.push(Frame::Loop(1), vec![]);
-        let loops = |found: Option<Found>| found.map(|f| f.loops);
+        let loops = |found: Option<ScopePath>| found.map(|f| f.loops);
         assert_eq!(loops(scopes.find("w")), Some(vec![1, 0]));
         assert_eq!(loops(scopes.find("b")), Some(vec![1]));
         scopes.declare(vec!["w".into()]);

@@ -24,17 +24,17 @@ use fedround_random::{LocalEpoch, Purpose, Stream, StreamKey};
 
 pub use error::AugmentError;
 
-/// A pipeline of [`Step`]s. It is parsed from, and printed as, the text of the [module](self)'s table. The
+/// A pipeline of [`Transform`]s. It is parsed from, and printed as, the text of the [module](self)'s table. The
 /// default changes nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Augment {
     /// The steps, in the order in which they are applied.
-    pub steps: Vec<Step>,
+    pub steps: Vec<Transform>,
 }
 
 /// A change of an image of `[channels, height, width]`.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Step {
+pub enum Transform {
     /// Cuts an image of the old size out of a padded one, at random.
     Crop {
         /// Pixels of black on every side.
@@ -105,7 +105,9 @@ impl Augment {
     /// The steps without randomness (resizing and normalisation), which apply to test images too.
     #[must_use]
     pub fn fixed(&self) -> Self {
-        let fixed = |step: &&Step| matches!(step, Step::Resize { .. } | Step::Normalise { .. });
+        let fixed = |step: &&Transform| {
+            matches!(step, Transform::Resize { .. } | Transform::Normalise { .. })
+        };
         Self {
             steps: self.steps.iter().filter(fixed).cloned().collect(),
         }
@@ -124,15 +126,15 @@ impl Augment {
         let [channels, mut height, mut width] = shape;
         for step in &self.steps {
             match step {
-                Step::Resize { side } => [height, width] = [*side; 2],
-                Step::Normalise { mean, std } => {
+                Transform::Resize { side } => [height, width] = [*side; 2],
+                Transform::Normalise { mean, std } => {
                     let fits = |n: usize| n == 1 || n == channels;
                     if !fits(mean.len()) || !fits(std.len()) {
                         let step = step.to_string();
                         return Err(AugmentError::Channels { step, channels });
                     }
                 }
-                Step::Crop { .. } | Step::Flip | Step::Rotate { .. } => {}
+                Transform::Crop { .. } | Transform::Flip | Transform::Rotate { .. } => {}
             }
         }
         Ok([channels, height, width])
@@ -191,7 +193,7 @@ impl Augment {
         } = scratch;
         for step in &self.steps {
             let old = [height, width];
-            if let Step::Resize { side } = step {
+            if let Transform::Resize { side } = step {
                 [height, width] = [*side; 2];
                 across.clear();
                 across.extend(pixels::places(old[1], width));
@@ -235,20 +237,20 @@ enum Change<'a> {
 }
 
 impl<'a> Change<'a> {
-    fn draw(step: &'a Step, stream: &mut Stream) -> Self {
+    fn draw(step: &'a Transform, stream: &mut Stream) -> Self {
         match step {
-            Step::Crop { pad } => {
+            Transform::Crop { pad } => {
                 let mut by = || stream.below(2 * pad + 1) as isize - *pad as isize;
                 Self::Shift([by(), by()])
             }
-            Step::Flip if stream.below(2) == 1 => Self::Mirror,
-            Step::Flip => Self::Keep,
-            Step::Rotate { degrees } => {
+            Transform::Flip if stream.below(2) == 1 => Self::Mirror,
+            Transform::Flip => Self::Keep,
+            Transform::Rotate { degrees } => {
                 let degrees = f64::from(*degrees);
                 Self::Turn(stream.range(-degrees, degrees).to_radians() as f32)
             }
-            Step::Resize { .. } => Self::Resize,
-            Step::Normalise { mean, std } => Self::Normalise(mean, std),
+            Transform::Resize { .. } => Self::Resize,
+            Transform::Normalise { mean, std } => Self::Normalise(mean, std),
         }
     }
 }

@@ -169,14 +169,14 @@ fn slips_are_explained() {
     assert!(found.is_err());
 }
 
-fn steps() -> impl Strategy<Value = Step> {
+fn steps() -> impl Strategy<Value = Transform> {
     let numbers = || proptest::collection::vec(0.1f32..9.0, 1..4);
     prop_oneof![
-        (0usize..20).prop_map(|pad| Step::Crop { pad }),
-        Just(Step::Flip),
-        (0f32..=180.0).prop_map(|degrees| Step::Rotate { degrees }),
-        (1usize..300).prop_map(|side| Step::Resize { side }),
-        (numbers(), numbers()).prop_map(|(mean, std)| Step::Normalise { mean, std }),
+        (0usize..20).prop_map(|pad| Transform::Crop { pad }),
+        Just(Transform::Flip),
+        (0f32..=180.0).prop_map(|degrees| Transform::Rotate { degrees }),
+        (1usize..300).prop_map(|side| Transform::Resize { side }),
+        (numbers(), numbers()).prop_map(|(mean, std)| Transform::Normalise { mean, std }),
     ]
 }
 

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use fedround_names::nearest;
 
-use super::{Augment, AugmentError, Step};
+use super::{Augment, AugmentError, Transform};
 
 const NAMES: [&str; 6] = ["none", "crop", "flip", "rotate", "resize", "normalise"];
 
@@ -24,7 +24,7 @@ impl FromStr for Augment {
     }
 }
 
-impl FromStr for Step {
+impl FromStr for Transform {
     type Err = AugmentError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -67,13 +67,13 @@ impl FromStr for Step {
 /// The largest side of an image, in pixels.
 const LARGEST: usize = 1 << 14;
 
-fn normalise(argument: &str) -> Option<Step> {
+fn normalise(argument: &str) -> Option<Transform> {
     let (mean, std) = argument.split_once(':')?;
     let numbers = |text: &str| text.split('/').map(|n| n.parse().ok()).collect();
     let (mean, std): (Option<Vec<f32>>, Option<Vec<f32>>) = (numbers(mean), numbers(std));
     let (mean, std) = (mean?, std?);
     let sound = mean.iter().all(|m| m.is_finite()) && std.iter().all(|s| s.is_normal());
-    sound.then_some(Step::Normalise { mean, std })
+    sound.then_some(Transform::Normalise { mean, std })
 }
 
 impl fmt::Display for Augment {
@@ -81,12 +81,12 @@ impl fmt::Display for Augment {
         if self.steps.is_empty() {
             return f.write_str("none");
         }
-        let steps: Vec<String> = self.steps.iter().map(Step::to_string).collect();
+        let steps: Vec<String> = self.steps.iter().map(Transform::to_string).collect();
         f.write_str(&steps.join(","))
     }
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for Transform {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all = |numbers: &[f32]| {
             let numbers: Vec<String> = numbers.iter().map(f32::to_string).collect();

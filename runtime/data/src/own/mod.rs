@@ -1,11 +1,12 @@
 //! A user's own data: folders of images, tables, arrays and LEAF's files.
 //!
-//! [`DataSpec`] says where the data is and [`Reading`] how it is read. Both have a text form, which the
+//! [`DataSpec`] says where the data is and [`ReadOptions`] how it is read. Both have a text form, which the
 //! command and its `config.toml` use. [`DataSource`] is what an experiment reads its examples from: a
 //! [`DataSpec`], a [`Dataset`] in memory, or a type of your own.
 
 mod arrays;
 mod bundled;
+mod data_location;
 mod error;
 mod hold_out;
 mod images;
@@ -13,18 +14,17 @@ mod kinds;
 mod labels;
 mod leaf;
 mod normalize;
-mod place;
-mod reading;
+mod read_options;
 mod table;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub use data_location::DataLocation;
 pub use error::OwnDataError;
 pub use leaf::LETTERS;
 pub use normalize::Normalize;
-pub use place::Place;
-pub use reading::{Broken, Missing, Reading};
+pub use read_options::{Broken, Missing, ReadOptions};
 use table::Format;
 pub use table::TableEncoder;
 
@@ -76,12 +76,12 @@ pub trait DataSource: Send + Sync {
 /// Data by its text, such as `mnist` or `images:photos`, and how it is read.
 ///
 /// ```no_run
-/// use fedround_data::{DataSource, DataSpec, Reading};
+/// use fedround_data::{DataSource, DataSpec, ReadOptions};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let people = "csv:people.csv".parse::<DataSpec>()?.reading(Reading {
+/// let people = "csv:people.csv".parse::<DataSpec>()?.reading(ReadOptions {
 ///     target: Some("income".to_owned()),
-///     ..Reading::default()
+///     ..ReadOptions::default()
 /// });
 /// println!("{} people to train on", people.load()?.train.len());
 /// # Ok(())
@@ -90,22 +90,22 @@ pub trait DataSource: Send + Sync {
 #[derive(Clone, Debug, PartialEq)]
 pub struct DataSpec {
     /// Where the data is.
-    pub place: Place,
+    pub place: DataLocation,
     /// The folder that holds the folders of bundled datasets, which generated ones do without.
     pub folder: Option<PathBuf>,
     /// How the data is read.
-    pub reading: Reading,
+    pub reading: ReadOptions,
     /// Determines generated examples and random splits into training and test examples.
     pub seed: u64,
 }
 
 impl DataSpec {
     /// The data at a place, read with the default options.
-    pub fn new(place: Place) -> Self {
+    pub fn new(place: DataLocation) -> Self {
         Self {
             place,
             folder: None,
-            reading: Reading::default(),
+            reading: ReadOptions::default(),
             seed: 0,
         }
     }
@@ -119,7 +119,7 @@ impl DataSpec {
 
     /// Reads the data with these options.
     #[must_use]
-    pub fn reading(mut self, reading: Reading) -> Self {
+    pub fn reading(mut self, reading: ReadOptions) -> Self {
         self.reading = reading;
         self
     }
@@ -134,15 +134,15 @@ impl DataSpec {
         reading.check(&self.place)?;
         let seed = self.seed;
         match &self.place {
-            Place::Bundled(name) => {
+            DataLocation::Bundled(name) => {
                 let data = load(name, self.folder.as_deref(), seed)?;
                 bundled::scaled(data, &reading.normalize)
             }
-            Place::Images(dir) => images::read(dir, reading, seed),
-            Place::Csv(files) => table::read(files, Format::Csv, reading, seed),
-            Place::Parquet(files) => table::read(files, Format::Parquet, reading, seed),
-            Place::Arrays(files) => arrays::read(files, reading, seed),
-            Place::Leaf(dir) => leaf::read(dir, reading, seed),
+            DataLocation::Images(dir) => images::read(dir, reading, seed),
+            DataLocation::Csv(files) => table::read(files, Format::Csv, reading, seed),
+            DataLocation::Parquet(files) => table::read(files, Format::Parquet, reading, seed),
+            DataLocation::Arrays(files) => arrays::read(files, reading, seed),
+            DataLocation::Leaf(dir) => leaf::read(dir, reading, seed),
         }
         .map(|data| Dataset {
             name: self.place.name(),

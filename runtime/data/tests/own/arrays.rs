@@ -1,7 +1,7 @@
 use std::io::Write;
 
 use fedround_data::own::Normalize;
-use fedround_data::{Partition, Reading};
+use fedround_data::{Partition, ReadOptions};
 use flate2::{Compression, Crc, write::DeflateEncoder};
 
 use super::{folder, inputs, message, read};
@@ -24,11 +24,11 @@ fn longs(numbers: impl IntoIterator<Item = i64>) -> Vec<u8> {
     numbers.into_iter().flat_map(i64::to_le_bytes).collect()
 }
 
-fn plain() -> Reading {
-    Reading {
+fn plain() -> ReadOptions {
+    ReadOptions {
         normalize: Normalize::None,
         test_share: Some(0.25),
-        ..Reading::default()
+        ..ReadOptions::default()
     }
 }
 
@@ -49,7 +49,7 @@ fn rows_of_numbers() {
             .all(|row| row[0] % 3.0 == 0.0 && row[2] == row[0] + 2.0)
     );
     let both = "npy:DIR/x.npy,DIR/y.npy,DIR/x.npy,DIR/y.npy";
-    let data = read(&root, both, Reading::default());
+    let data = read(&root, both, ReadOptions::default());
     assert_eq!((data.train.len(), data.test.len()), (8, 8));
     let x = inputs(&data);
     let mean: f32 = x.chunks(3).map(|row| row[1]).sum();

@@ -1,7 +1,7 @@
 use std::io::Cursor;
 
 use fedround_data::own::{Broken, Normalize};
-use fedround_data::{Partition, Reading};
+use fedround_data::{Partition, ReadOptions};
 use image::{DynamicImage, GrayImage, ImageFormat, RgbImage};
 
 use super::{folder, inputs, message, read, write};
@@ -26,10 +26,10 @@ fn two_classes() -> tempfile::TempDir {
     root
 }
 
-fn plain() -> Reading {
-    Reading {
+fn plain() -> ReadOptions {
+    ReadOptions {
         normalize: Normalize::None,
-        ..Reading::default()
+        ..ReadOptions::default()
     }
 }
 
@@ -46,7 +46,7 @@ fn a_folder_for_each_class() {
         assert_eq!(dogs, split.len() / 2);
     }
     // A mean of 0 and a deviation of 1 by default.
-    let x = inputs(&read(&root, "images:DIR", Reading::default()));
+    let x = inputs(&read(&root, "images:DIR", ReadOptions::default()));
     let mean = x.iter().sum::<f32>() / x.len() as f32;
     let variance = x.iter().map(|x| x * x).sum::<f32>() / x.len() as f32;
     assert!(
@@ -84,7 +84,7 @@ fn one_more_level_names_clients() {
 #[test]
 fn sizes_follow_from_the_images() {
     let root = two_classes();
-    let resized = Reading {
+    let resized = ReadOptions {
         resize: Some(5),
         ..plain()
     };
@@ -122,7 +122,7 @@ fn a_broken_image_is_named_and_left_out_if_asked() {
         error.contains("dog/broken.png") && error.contains("`--broken skip`"),
         "{error}"
     );
-    let skip = Reading {
+    let skip = ReadOptions {
         broken: Broken::Skip,
         ..plain()
     };
@@ -150,7 +150,7 @@ fn a_huge_image_takes_no_memory() {
     bytes[29..33].copy_from_slice(&sum.to_be_bytes());
     let root = two_classes();
     write(&root.path().join("cat/huge.png"), &bytes);
-    let skip = Reading {
+    let skip = ReadOptions {
         broken: Broken::Skip,
         ..plain()
     };

@@ -1,5 +1,5 @@
 use fedround_data::own::{LETTERS, Normalize};
-use fedround_data::{Partition, Reading};
+use fedround_data::{Partition, ReadOptions};
 
 use super::{folder, message, read};
 
@@ -9,10 +9,10 @@ const TRAIN: &str = r#"{"users": ["f1", "f2"], "num_samples": [2, 1], "user_data
 const TEST: &str =
     r#"{"users": ["f2"], "num_samples": [1], "user_data": {"f2": {"x": [[1, 0]], "y": [3]}}}"#;
 
-fn plain() -> Reading {
-    Reading {
+fn plain() -> ReadOptions {
+    ReadOptions {
         normalize: Normalize::None,
-        ..Reading::default()
+        ..ReadOptions::default()
     }
 }
 
@@ -36,7 +36,7 @@ fn texts_have_the_ids_of_their_characters() {
     let text = r#"{"user_data": {"ROMEO": {"x": ["But, s", "oft! é"], "y": ["o", "\n"]},
         "JULIET": {"x": ["O Rome"], "y": ["o"]}}}"#;
     let root = folder(&[("all.json", text.as_bytes())]);
-    let data = read(&root, "leaf:DIR", Reading::default());
+    let data = read(&root, "leaf:DIR", ReadOptions::default());
     assert_eq!(data.classes, LETTERS.len() + 1);
     let tokens = data.train.column("tokens").unwrap();
     assert_eq!(tokens.shape(), [6]);

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use fedround_data::Reading;
+use fedround_data::ReadOptions;
 use fedround_data::own::Missing;
 use parquet::basic::Compression;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
@@ -53,11 +53,11 @@ fn people(path: &Path, compression: Compression) {
     writer.close().unwrap();
 }
 
-fn of(target: &str, missing: Missing) -> Reading {
-    Reading {
+fn of(target: &str, missing: Missing) -> ReadOptions {
+    ReadOptions {
         target: Some(target.to_owned()),
         missing,
-        ..Reading::default()
+        ..ReadOptions::default()
     }
 }
 

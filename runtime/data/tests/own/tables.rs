@@ -2,7 +2,7 @@ use std::fs;
 use std::io::Write;
 
 use fedround_data::own::{Missing, Normalize};
-use fedround_data::{Partition, Reading};
+use fedround_data::{Partition, ReadOptions};
 use flate2::{Compression, write::GzEncoder};
 
 use super::{folder, inputs, message, read, write};
@@ -16,18 +16,18 @@ d;50;driver;high
 e;60;cook;high
 ";
 
-fn of(target: &str) -> Reading {
-    Reading {
+fn of(target: &str) -> ReadOptions {
+    ReadOptions {
         target: Some(target.to_owned()),
         ignore: vec!["name".to_owned()],
-        ..Reading::default()
+        ..ReadOptions::default()
     }
 }
 
 #[test]
 fn types_are_inferred_and_texts_encoded() {
     let root = folder(&[("people.csv", PEOPLE.as_bytes())]);
-    let plain = Reading {
+    let plain = ReadOptions {
         normalize: Normalize::None,
         ..of("income")
     };
@@ -70,11 +70,11 @@ fn a_column_names_the_clients() {
         text += &format!("s{},{i},{}\n", i % 4, i % 2);
     }
     let root = folder(&[("sales.csv", text.as_bytes())]);
-    let reading = Reading {
+    let reading = ReadOptions {
         client_column: Some("shop".to_owned()),
         ..of("fraud")
     };
-    let reading = Reading {
+    let reading = ReadOptions {
         ignore: vec![],
         ..reading
     };
@@ -95,7 +95,7 @@ fn a_table_of_its_own_is_for_testing() {
         ("train.csv", b"x,y\n1,a\n2,b\n3,b\n"),
         ("test.csv", b"x,y\n4,a\n"),
     ]);
-    let reading = || Reading {
+    let reading = || ReadOptions {
         ignore: vec![],
         ..of("y")
     };
@@ -121,7 +121,7 @@ fn missing_values_are_named_and_handled_as_asked() {
         "t.csv",
         b"x,job,y\n1,cook,a\n,cook,b\n3,?,a\n4,nurse,b\n8,cook,a\n",
     )]);
-    let with = |missing| Reading {
+    let with = |missing| ReadOptions {
         ignore: vec![],
         missing,
         normalize: Normalize::None,
@@ -152,18 +152,18 @@ fn errors_name_the_line_and_the_column() {
     let root = folder(&[("people.csv", PEOPLE.as_bytes())]);
     let at = "csv:DIR/people.csv";
     assert_eq!(
-        message(&root, at, Reading::default()),
+        message(&root, at, ReadOptions::default()),
         "DIR/people.csv: say which column is the class, with `--target-column COLUMN`; the columns are name, age, job, income"
     );
     assert_eq!(
         message(&root, at, of("incom")),
         "DIR/people.csv: no column is called `incom` (did you mean `income`?); the columns are name, age, job, income"
     );
-    let rows = |text: &str, reading: Reading| {
+    let rows = |text: &str, reading: ReadOptions| {
         let root = folder(&[("t.csv", text.as_bytes())]);
         message(&root, "csv:DIR/t.csv", reading)
     };
-    let y = || Reading {
+    let y = || ReadOptions {
         ignore: vec![],
         ..of("y")
     };

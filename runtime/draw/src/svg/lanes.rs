@@ -10,7 +10,7 @@ use super::measure::{
     BOX, FRAME_PAD, GAP, INSET, LINE, Lanes, MARGIN, SMALL, TEXT, TINY, TITLE, head_height,
     lane_of, stack,
 };
-use super::scene::{Crossing, Frame, Item, Scene, Step};
+use super::scene::{Crossing, Frame, Item, OpBox, Scene};
 use super::script::scenes;
 use super::text::width;
 
@@ -195,7 +195,7 @@ impl Pen {
                 self.y += GAP;
             }
             match item {
-                Item::Step(step) => self.step(step, lane, inside),
+                Item::Op(step) => self.step(step, lane, inside),
                 Item::Frame(frame) => self.frame(frame, lane_of(frame, lane), inside),
                 Item::Crossing(crossing) => self.crossing(crossing),
             }
@@ -221,13 +221,13 @@ impl Pen {
         rect
     }
 
-    fn step(&mut self, step: &Step, lane: usize, inside: Option<Rect>) {
+    fn step(&mut self, step: &OpBox, lane: usize, inside: Option<Rect>) {
         let rect = self.place(lane, inside, BOX);
         self.boxed(rect, step);
         self.y = rect.bottom();
     }
 
-    fn boxed(&mut self, rect: Rect, step: &Step) {
+    fn boxed(&mut self, rect: Rect, step: &OpBox) {
         self.canvas.rect(rect, 4.0, [colour::WHITE, colour::LINE]);
         let y = rect.middle() + 0.35 * TEXT;
         self.canvas

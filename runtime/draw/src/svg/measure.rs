@@ -2,7 +2,7 @@
 
 use fedround_ir::fed::Place;
 
-use super::scene::{Frame, Item, Scene, Step};
+use super::scene::{Frame, Item, OpBox, Scene};
 use super::text::{plain_width, width};
 
 pub(super) const MARGIN: f64 = 20.0;
@@ -64,7 +64,7 @@ pub(super) fn widen(items: &[Item], lane: usize, widths: &mut [f64; 3]) {
                 let lane = lane_of(frame, lane);
                 widths[lane] = widths[lane].max(frame_width(frame));
             }
-            Item::Step(step) => widths[lane] = widths[lane].max(step_width(step)),
+            Item::Op(step) => widths[lane] = widths[lane].max(step_width(step)),
             Item::Crossing(crossing) => {
                 widths[0] = widths[0].max(step_width(&crossing.server));
                 for sent in &crossing.sent {
@@ -83,7 +83,7 @@ pub(super) fn lane_of(frame: &Frame, lane: usize) -> usize {
     }
 }
 
-pub(super) fn step_width(step: &Step) -> f64 {
+pub(super) fn step_width(step: &OpBox) -> f64 {
     let op = mono_width(&step.op);
     width(&step.text, TEXT) + op + 2.0 * INSET + if op > 0.0 { 22.0 } else { 0.0 }
 }
@@ -95,7 +95,7 @@ pub(super) fn mono_width(text: &str) -> f64 {
 pub(super) fn frame_width(frame: &Frame) -> f64 {
     let inner = frame.items.iter().map(|item| match item {
         Item::Frame(frame) => frame_width(frame),
-        Item::Step(step) => step_width(step),
+        Item::Op(step) => step_width(step),
         Item::Crossing(_) => 0.0,
     });
     let head = width(&frame.title, TEXT) * 1.08 + 24.0 + mono_width(&frame.op);
@@ -109,7 +109,7 @@ pub(super) fn head_height(frame: &Frame) -> f64 {
 
 pub(super) fn height(item: &Item) -> f64 {
     match item {
-        Item::Step(_) => BOX,
+        Item::Op(_) => BOX,
         Item::Frame(frame) => head_height(frame) + stack(&frame.items) + FRAME_PAD,
         Item::Crossing(crossing) => crossing.sent.len() as f64 * (BOX + GAP) - GAP,
     }

@@ -7,7 +7,7 @@ use fedround_passes::report::Direction;
 #[derive(Clone, Debug)]
 pub(super) enum Item {
     /// An op, or the values that a region gives.
-    Step(Step),
+    Op(OpBox),
     /// A region.
     Frame(Frame),
     /// Values that cross between the lanes.
@@ -15,7 +15,7 @@ pub(super) enum Item {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Step {
+pub(super) struct OpBox {
     pub text: String,
     /// The op's name; empty for a line that names a value anew.
     pub op: String,
@@ -37,7 +37,7 @@ pub(super) struct Frame {
 pub(super) struct Crossing {
     pub direction: Direction,
     /// What the server does.
-    pub server: Step,
+    pub server: OpBox,
     /// What crosses.
     pub sent: Vec<Sent>,
 }

@@ -8,7 +8,7 @@ use fedround_ir::fed::{
 use fedround_passes::report::notation::{Text, count_uses, expression};
 use fedround_passes::report::{Count, Wire, wire};
 
-use super::scene::{Item, Scene, Step};
+use super::scene::{Item, OpBox, Scene};
 
 /// The scenes of a module, one for each function. Where the model's parameters are
 /// counted, bytes are numbers too.
@@ -61,7 +61,7 @@ impl Script<'_> {
         if round {
             self.rename(&func.body.yields, &[end.to_owned()], &mut items);
         } else {
-            items.push(Item::Step(Step {
+            items.push(Item::Op(OpBox {
                 text: format!("return {}", self.list(&func.body.yields)),
                 op: "fed.yield".to_owned(),
             }));
@@ -157,7 +157,7 @@ impl Script<'_> {
         });
         let (left, right): (Vec<String>, Vec<String>) = renamed.unzip();
         if !left.is_empty() {
-            items.push(Item::Step(Step {
+            items.push(Item::Op(OpBox {
                 text: format!("{} ← {}", left.join(", "), right.join(", ")),
                 op: String::new(),
             }));
@@ -214,7 +214,7 @@ impl Script<'_> {
                     return;
                 }
                 let name = wanted.unwrap_or_else(|| self.name(*result, kind));
-                items.push(Item::Step(Step {
+                items.push(Item::Op(OpBox {
                     text: format!("{name} ← {}", text.plain()),
                     op: kind.name(),
                 }));
@@ -223,7 +223,7 @@ impl Script<'_> {
             (OpKind::Fed(FedOp::SetServerState(name) | FedOp::SetClientState(name)), _, _) => {
                 let value = op.operands.last().map(|v| self.text(*v));
                 let value = value.as_ref().map(Text::plain).unwrap_or_default();
-                items.push(Item::Step(Step {
+                items.push(Item::Op(OpBox {
                     text: format!("state({}) ← {value}", own(name)),
                     op: op.kind.name(),
                 }));
@@ -235,7 +235,7 @@ impl Script<'_> {
                     self.texts.insert(*result, Text::name(name.clone()));
                 }
                 let arrow = if names.is_empty() { "" } else { " ← " };
-                items.push(Item::Step(Step {
+                items.push(Item::Op(OpBox {
                     text: format!("{}{arrow}{}", names.join(", "), text.plain()),
                     op: kind.name(),
                 }));

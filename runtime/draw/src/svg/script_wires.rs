@@ -5,7 +5,7 @@ use fedround_passes::report::notation::{Text, reduction};
 use fedround_passes::report::number_format;
 use fedround_passes::report::{Direction, Protection};
 
-use super::scene::{Crossing, Item, Sent, Step};
+use super::scene::{Crossing, Item, OpBox, Sent};
 use super::script::Script;
 
 impl Script<'_> {
@@ -21,7 +21,7 @@ impl Script<'_> {
         }
         let text = self.text(*value);
         let cohort = self.text(*cohort).plain().to_owned();
-        let server = Step {
+        let server = OpBox {
             text: format!("broadcast {} to {cohort}", text.plain()),
             op: op.kind.name(),
         };
@@ -41,7 +41,7 @@ impl Script<'_> {
             OpKind::Fed(FedOp::Gather) => ("gather", Direction::Up, *value),
             _ => ("scatter", Direction::Down, result),
         };
-        let server = Step {
+        let server = OpBox {
             text: format!("{verb} {}, k ∈ {}", text.plain(), of(value)),
             op: op.kind.name(),
         };
@@ -68,7 +68,7 @@ impl Script<'_> {
         };
         let operands: Vec<Text> = op.operands.iter().map(|v| self.text(*v)).collect();
         let name = wanted.unwrap_or_else(|| self.name(result, &op.kind));
-        let server = Step {
+        let server = OpBox {
             text: format!("{name} ← {}", reduction(reduce, &operands).plain()),
             op: op.kind.name(),
         };
@@ -80,7 +80,7 @@ impl Script<'_> {
     fn cross(
         &mut self,
         direction: Direction,
-        server: Step,
+        server: OpBox,
         values: &[Value],
         items: &mut Vec<Item>,
     ) {
@@ -110,7 +110,7 @@ impl Script<'_> {
             });
         }
         items.push(if sent.is_empty() {
-            Item::Step(server)
+            Item::Op(server)
         } else {
             Item::Crossing(Crossing {
                 direction,

@@ -2,7 +2,7 @@
 
 use super::Optimizer;
 use crate::rate::Rate;
-use crate::real::Real;
+use crate::scalar_functions::Real;
 use crate::tree::Tree;
 use crate::{Params, Scalar};
 use fedround_ir::Loc;

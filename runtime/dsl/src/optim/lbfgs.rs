@@ -6,7 +6,7 @@ use super::Optimizer;
 use super::line_search::armijo;
 use crate::loops::{Repeat, for_each};
 use crate::rate::Rate;
-use crate::real::Real;
+use crate::scalar_functions::Real;
 use crate::tree::{Tree, recast};
 use crate::{Index, Params, Scalar, value_and_grad};
 

@@ -3,7 +3,7 @@
 use fedround_ir::Loc;
 
 use crate::loops::{Repeat, for_each};
-use crate::real::Real;
+use crate::scalar_functions::Real;
 use crate::wire::Wire;
 use crate::{Index, Params, Scalar};
 

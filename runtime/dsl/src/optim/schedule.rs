@@ -18,7 +18,7 @@ use fedround_ir::Loc;
 
 use crate::Scalar;
 use crate::rate::Rate;
-use crate::real::Real;
+use crate::scalar_functions::Real;
 
 /// `η · γ^⌊t / s⌋`: by a factor `γ` every `s`, as PyTorch's `StepLR`.
 #[must_use]

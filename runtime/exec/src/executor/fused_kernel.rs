@@ -5,7 +5,7 @@ use std::sync::Arc;
 use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
 use fedround_ir::tensor::{Cmp, Fused, Op};
-use fedround_kernels::fused::{Binary, Program, Step, Unary};
+use fedround_kernels::fused::{Binary, FusedProgram, Step, Unary};
 
 use crate::ops::scaled_product;
 use crate::tensor::from_floats;
@@ -14,7 +14,7 @@ use crate::tensor::host::{float, take};
 /// A fused op, ready to run.
 #[derive(Clone, Debug)]
 pub struct Kernel {
-    program: Arc<Program>,
+    program: Arc<FusedProgram>,
     shape: Vec<usize>,
     /// Factor of a product that is added to the first result.
     product: Option<f64>,
@@ -32,7 +32,7 @@ impl Kernel {
             at.push(steps.len() - 1);
         }
         let values = |of: &[usize]| of.iter().map(|&v| at[v]).collect();
-        let program = Program::new(steps, values(&fused.outputs), values(&fused.sums)).ok()?;
+        let program = FusedProgram::new(steps, values(&fused.outputs), values(&fused.sums)).ok()?;
         Some(Self {
             program: Arc::new(program),
             shape: fused.shape.clone(),

@@ -80,7 +80,7 @@ impl Plan {
         for (_, v) in &graph.outputs {
             last[v.0 as usize] = Some(usize::MAX);
         }
-        let mut slots = Slots::new(graph);
+        let mut slots = SlotAllocator::new(graph);
         let inputs = graph.inputs.iter().map(|(name, v)| {
             let slot = last[v.0 as usize].map(|_| slots.define(*v));
             (name.clone(), graph.type_of(*v).clone(), slot)
@@ -202,13 +202,13 @@ impl Plan {
     }
 }
 
-struct Slots {
+struct SlotAllocator {
     of: Vec<usize>,
     spare: Vec<usize>,
     len: usize,
 }
 
-impl Slots {
+impl SlotAllocator {
     fn new(graph: &Graph) -> Self {
         Self {
             of: vec![0; graph.types.len()],

@@ -6,7 +6,7 @@ use burn::tensor::DispatchTensor;
 use fedround_ir::fed::{Kind, Value};
 use fedround_ir::tensor::{DType, Graph, TensorType};
 use fedround_passes::lowering::{Frontend, Lowered, Shapes, lower};
-use fedround_passes::schedule::{Carried, carried};
+use fedround_passes::schedule::{LoopCarried, loop_carried};
 use fedround_passes::tensor::{
     ConvAlgorithm, InputSource, Leaf, Looped, batch_clients_with, convolutions_with,
     elide_zero_carry_with, fuse_with, one_hot_with, optimize_with, order_for_fusion_with,
@@ -251,7 +251,7 @@ impl Program {
             Some(values[..i].iter().map(|v| self.tensors(*v)).sum::<usize>())
         };
         let mut zero = vec![];
-        for Carried { first, read, next } in carried(&self.schedule, segment) {
+        for LoopCarried { first, read, next } in loop_carried(&self.schedule, segment) {
             let found = (at(&compute.ins, read), at(&compute.outs, next));
             let ((Some(input), Some(output)), Some(leaves)) = (found, self.zeros.get(&first))
             else {

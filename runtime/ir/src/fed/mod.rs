@@ -9,11 +9,11 @@
 
 mod builder;
 mod checks;
+mod const_eval;
 mod equal;
 mod flow;
 mod hook;
 mod hyper;
-mod known;
 mod module;
 mod op;
 mod operand_kinds;
@@ -29,11 +29,11 @@ mod verify_error;
 mod verify_ops;
 
 pub use builder::{BuildError, Builder};
+pub use const_eval::ConstEval;
 pub use equal::{difference, equal};
 pub use flow::{Analysis, Facts, solve};
 pub use hook::Hook;
 pub use hyper::{Hyper, HyperValue};
-pub use known::Known;
 pub use module::{Func, Layer, Module};
 pub use op::{
     ArithOp, Choice, Direction, Dp, Effect, Encoding, ExternalOp, FedOp, Math, Op, OpKind, OptOp,

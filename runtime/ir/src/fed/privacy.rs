@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use super::flow::{Analysis, Facts, solve};
 use super::{
-    ArithOp, ExternalOp, FedOp, Kind, Known, Module, Op, OpKind, OptOp, PrivacyOp, Reduce, TreeOp,
-    Value,
+    ArithOp, ConstEval, ExternalOp, FedOp, Kind, Module, Op, OpKind, OptOp, PrivacyOp, Reduce,
+    TreeOp, Value,
 };
 
 /// How much a value tells of the data of a single client, from nothing to everything.
@@ -43,7 +43,7 @@ impl Privacy {
     /// Analyses a linked module.
     pub fn of(module: &Module) -> Self {
         Self {
-            facts: solve(module, &mut Exposures(Known::of(module))),
+            facts: solve(module, &mut Exposures(ConstEval::of(module))),
         }
     }
 
@@ -61,7 +61,7 @@ impl Privacy {
     }
 }
 
-struct Exposures<'m>(Known<'m>);
+struct Exposures<'m>(ConstEval<'m>);
 
 impl Exposures<'_> {
     /// The bound `c` of `min(x, c)`, which is `[c if x - c > 0 else x]`, by its place among the operands.

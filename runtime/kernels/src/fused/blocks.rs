@@ -4,7 +4,7 @@ use std::mem::take;
 use std::ops::Range;
 
 use super::broadcast::Broadcast;
-use super::program::{Program, Sum};
+use super::program::{FusedProgram, Sum};
 use super::pull::Pull;
 use super::step::{Step, zip3};
 use crate::lanes;
@@ -40,7 +40,7 @@ struct Fill<'a> {
 
 /// A program with its operands.
 pub(super) struct Run<'a> {
-    program: &'a Program,
+    program: &'a FusedProgram,
     /// The place of each step's value.
     sources: Vec<Source<'a>>,
     /// The operands that are read into registers for each block.
@@ -58,7 +58,7 @@ impl<'a> Run<'a> {
     /// A run over `len` elements. `registers` may be left over from an earlier run. Blocks end at the ends of
     /// rows of `row` elements, unless such blocks would be too long.
     pub fn new(
-        program: &'a Program,
+        program: &'a FusedProgram,
         operands: &[Source<'a>],
         broadcasts: &[Broadcast],
         len: usize,
@@ -222,7 +222,7 @@ impl<'a> Run<'a> {
 
 /// Recognises a program that is a pull.
 fn pull<'a>(
-    program: &Program,
+    program: &FusedProgram,
     operands: &[Source<'a>],
     broadcasts: &[Broadcast],
     len: usize,

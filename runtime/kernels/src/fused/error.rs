@@ -2,7 +2,7 @@
 
 use burn_backend::DType;
 
-/// An error of [`Program::new`](super::Program::new) or [`Program::run`](super::Program::run).
+/// An error of [`FusedProgram::new`](super::FusedProgram::new) or [`FusedProgram::run`](super::FusedProgram::run).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FusedError {
     /// A step uses a value that has not been computed yet.

@@ -7,7 +7,7 @@
 //! ```
 //! use burn_flex::FlexTensor;
 //! use burn_backend::TensorData;
-//! use fedround_kernels::fused::{Binary, Program, Step};
+//! use fedround_kernels::fused::{Binary, FusedProgram, Step};
 //!
 //! // FedProx's pull towards the round's parameters: w - 0.1 (w - w0), and |w - w0|².
 //! let steps = vec![
@@ -19,7 +19,7 @@
 //!     Step::Binary(Binary::Sub, 0, 4),
 //!     Step::Binary(Binary::Mul, 2, 2),
 //! ];
-//! let program = Program::new(steps, vec![5], vec![6])?;
+//! let program = FusedProgram::new(steps, vec![5], vec![6])?;
 //! let tensor = |values: [f32; 2]| FlexTensor::from_data(TensorData::new(values.to_vec(), [2]));
 //! let results = program.run(vec![tensor([1.0, 2.0]), tensor([1.0, 0.0])], &[2])?;
 //! assert_eq!(results.outputs[0].storage::<f32>(), [1.0, 1.8]);
@@ -36,6 +36,6 @@ mod run;
 mod step;
 
 pub use error::FusedError;
-pub use program::Program;
+pub use program::FusedProgram;
 pub use run::Results;
 pub use step::{Binary, Step, Unary};

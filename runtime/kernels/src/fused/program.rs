@@ -5,7 +5,7 @@ use super::step::{Binary, Step};
 
 /// A straight-line program over equally shaped values.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Program {
+pub struct FusedProgram {
     pub(super) steps: Vec<Step>,
     /// Values that are results.
     pub(super) outputs: Vec<usize>,
@@ -29,7 +29,7 @@ pub(super) enum Sum {
     OfProduct(usize, usize),
 }
 
-impl Program {
+impl FusedProgram {
     /// A program of these steps. Its results are the values `outputs`, and the sums of the values `sums` over
     /// all elements. Steps that no result needs are left out.
     ///

@@ -4,7 +4,7 @@
 //! would be written to the first-level cache and read again, which takes longer than reading both tensors
 //! from the second-level cache. The loop gives the same bits as the steps.
 
-use super::program::{Program, Sum};
+use super::program::{FusedProgram, Sum};
 use super::step::{Binary, Step};
 use crate::lanes;
 
@@ -18,7 +18,7 @@ impl<'a> Pull<'a> {
     /// Recognises a program that is a pull whose only output replaces `w`. `operand` gives an operand that has
     /// all elements and is not replaced, and `number` an operand that is a single number.
     pub fn of(
-        program: &Program,
+        program: &FusedProgram,
         replaced: impl Fn(usize) -> bool,
         operand: impl Fn(usize) -> Option<&'a [f32]>,
         number: &dyn Fn(usize) -> Option<f32>,

@@ -8,7 +8,7 @@ use burn_flex::{FlexTensor, Layout};
 use super::blocks::{Run, Source, Target};
 use super::broadcast::Broadcast;
 use super::error::FusedError;
-use super::program::Program;
+use super::program::FusedProgram;
 use super::step::Step;
 use crate::flex::floats;
 use crate::matmul::ScaledProduct;
@@ -28,7 +28,7 @@ pub struct Results {
     pub sums: Vec<f32>,
 }
 
-impl Program {
+impl FusedProgram {
     /// Runs the program on this thread.
     ///
     /// An output takes the buffer of an operand that has the full shape, that nobody else holds, and that is

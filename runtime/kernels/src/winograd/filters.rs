@@ -2,7 +2,7 @@
 
 use super::transform::{Filter, FilterGrad, Map, PATCH, Squares, TurnedFilter, transform};
 use super::{filter_place, places};
-use crate::lower::round_up;
+use crate::im2col::round_up;
 use crate::matrix::Matrix;
 use crate::scratch::room;
 use crate::tile::LANES;

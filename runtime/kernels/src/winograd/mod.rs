@@ -25,7 +25,7 @@ use filters::filter_grads;
 use tiles::Tiles;
 use transform::{PATCH, Squares, TILE};
 
-use crate::lower::round_up;
+use crate::im2col::round_up;
 use crate::matrix::{Matrix, Operand};
 use crate::product::Product;
 use crate::scratch::{self, Scratch, room};

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::conv;
 use crate::conv_grad;
-use crate::lower::Lowering;
+use crate::im2col::Im2col;
 use crate::shape::Conv2d;
 
 /// Pseudo-random values in -1..1.
@@ -46,7 +46,7 @@ fn errors(x: [usize; 4], filters: usize, padding: [usize; 2], groups: usize) -> 
     let grad = numbers(sizes.y_shape().iter().product(), 3);
     let bias = numbers(filters, 4);
 
-    let lowering = Lowering::for_rows(&sizes);
+    let lowering = Im2col::for_rows(&sizes);
     let y = forward(&sizes, Filters::Plain, &x, &w, Some(&bias));
     let exact = conv::forward(&sizes, &lowering, &x, &w, Some(&bias));
     let output = error(&y, &exact);
@@ -57,7 +57,7 @@ fn errors(x: [usize; 4], filters: usize, padding: [usize; 2], groups: usize) -> 
     });
 
     let (mut dw, mut exact) = (vec![0.0; w.len()], vec![0.0; w.len()]);
-    let lowering = Lowering::for_dots(&sizes);
+    let lowering = Im2col::for_dots(&sizes);
     for group in 0..groups {
         let filters = shape::Filters {
             group,
@@ -139,7 +139,7 @@ fn exact_convolutions_are_computed_directly() {
     let sizes = sizes.sizes(x_shape, w_shape);
     let y = conv::forward(
         &sizes,
-        &Lowering::for_rows(&sizes),
+        &Im2col::for_rows(&sizes),
         x.storage(),
         w.storage(),
         None,

@@ -2,7 +2,7 @@
 
 use super::places;
 use super::transform::{Input, Output, OutputGrad, PATCH, Squares, TILE, transform};
-use crate::lower::round_up;
+use crate::im2col::round_up;
 use crate::matrix::Matrix;
 
 /// The tiles of the images of one tensor, as a convolution reads or writes them.

@@ -4,7 +4,7 @@ use fedround_ir::fed::{Module, verify_linked};
 
 use super::analysis::{Warning, unused, warnings};
 use crate::error::PassError;
-use crate::manager::{PassManager, Program, Request};
+use crate::manager::{PassManager, PassTarget, Request};
 
 /// A module of one `fed.round`, verified and simplified.
 #[derive(Clone, Debug)]

@@ -4,9 +4,9 @@ use fedround_ir::fed::{Module, verify, verify_linked};
 
 use super::transform::{canonicalize, cse, dce, fuse_maps, licm, link_hooks};
 use crate::error::PassError;
-use crate::manager::{Ir, Pass, Program};
+use crate::manager::{Ir, Pass, PassTarget};
 
-impl Program for Module {
+impl PassTarget for Module {
     const DIALECT: &'static str = "fed";
 
     fn passes() -> &'static [Pass<Self>] {

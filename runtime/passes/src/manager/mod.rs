@@ -8,7 +8,7 @@ mod timing;
 use std::time::{Duration, Instant};
 
 pub use observer::{PassEvent, PassObserver, Run};
-pub use pass::{Ir, Pass, Program};
+pub use pass::{Ir, Pass, PassTarget};
 pub use request::Request;
 pub use timing::{Timing, timing_table};
 
@@ -46,7 +46,7 @@ impl PassManager {
     /// # Errors
     ///
     /// The pass fails, or leaves a program that breaks a rule of its dialect.
-    pub fn run<P: Program>(
+    pub fn run<P: PassTarget>(
         &mut self,
         request: &Request<P>,
         name: &str,
@@ -62,7 +62,7 @@ impl PassManager {
     /// # Errors
     ///
     /// As [`run`](Self::run).
-    pub fn apply<P: Program>(
+    pub fn apply<P: PassTarget>(
         &mut self,
         pass: &'static str,
         name: &str,

@@ -36,7 +36,7 @@ impl<P> Pass<P> {
 }
 
 /// A program that passes run on.
-pub trait Program: Clone + Sized + 'static {
+pub trait PassTarget: Clone + Sized + 'static {
     /// Name of the dialect.
     const DIALECT: &'static str;
 

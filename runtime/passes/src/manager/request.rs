@@ -1,6 +1,6 @@
 //! Passes as a user writes them: by name, and for some with a number.
 
-use super::pass::{Pass, Program};
+use super::pass::{Pass, PassTarget};
 use crate::error::{PassError, RequestError};
 
 /// A pass with its number.
@@ -11,7 +11,7 @@ pub struct Request<P: 'static> {
     number: usize,
 }
 
-impl<P: Program> Request<P> {
+impl<P: PassTarget> Request<P> {
     /// Parses a pass, such as `cse` or `batch-clients=8`.
     ///
     /// # Errors

@@ -37,12 +37,12 @@ pub struct Split {
     /// The regions of the parties, in program order.
     pub regions: Vec<Region>,
     /// The server's program.
-    pub server: Vec<Step>,
+    pub server: Vec<ServerStep>,
 }
 
 /// A step of the server's program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum ServerStep {
     /// An operation, in words.
     Op(String),
     /// The region with this index runs at the parties.

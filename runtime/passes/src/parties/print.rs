@@ -4,7 +4,7 @@ use std::fmt;
 
 use fedround_ir::fed::Kind;
 
-use super::{Input, Output, Region, Source, Split, Step};
+use super::{Input, Output, Region, ServerStep, Source, Split};
 
 /// Columns before the values of a region's line.
 const INDENT: usize = 13;
@@ -119,13 +119,13 @@ fn lines(
     Ok(())
 }
 
-fn steps(f: &mut fmt::Formatter<'_>, all: &[Step], depth: usize) -> fmt::Result {
+fn steps(f: &mut fmt::Formatter<'_>, all: &[ServerStep], depth: usize) -> fmt::Result {
     let indent = "  ".repeat(depth);
     for step in all {
         match step {
-            Step::Op(text) => writeln!(f, "{indent}{text}")?,
-            Step::Region(i) => writeln!(f, "{indent}region {}", i + 1)?,
-            Step::Loop(text, inner) => {
+            ServerStep::Op(text) => writeln!(f, "{indent}{text}")?,
+            ServerStep::Region(i) => writeln!(f, "{indent}region {}", i + 1)?,
+            ServerStep::Loop(text, inner) => {
                 writeln!(f, "{indent}{text}")?;
                 steps(f, inner, depth + 1)?;
             }

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use fedround_ir::fed::{FedOp, Kind, Module, Op, OpKind, Place, Value};
 
 use super::reads::Reads;
-use super::{Input, Output, Region, Source, Split, SplitError, Step, Sum};
+use super::{Input, Output, Region, ServerStep, Source, Split, SplitError, Sum};
 use crate::fed::{Leaves, zeros};
 use crate::report::{Wire, wire};
 use crate::schedule::{Block, Control, Item, Schedule};
@@ -101,13 +101,13 @@ impl Splitter<'_> {
             .to_owned()
     }
 
-    fn block(&mut self, block: &Block) -> Result<Vec<Step>, SplitError> {
+    fn block(&mut self, block: &Block) -> Result<Vec<ServerStep>, SplitError> {
         let mut steps = vec![];
         for (item, _) in &block.items {
             match item {
                 Item::Compute(i) => {
                     let ops = self.schedule.segments[*i].ops.len();
-                    steps.push(Step::Op(format!("compute {ops}")));
+                    steps.push(ServerStep::Op(format!("compute {ops}")));
                 }
                 Item::Control(control) => self.control(control, &mut steps)?,
             }
@@ -115,12 +115,16 @@ impl Splitter<'_> {
         Ok(steps)
     }
 
-    fn control(&mut self, control: &Control, steps: &mut Vec<Step>) -> Result<(), SplitError> {
+    fn control(
+        &mut self,
+        control: &Control,
+        steps: &mut Vec<ServerStep>,
+    ) -> Result<(), SplitError> {
         let op = &control.op;
         let first = op.operands.first().map(|v| self.place(*v));
         match (&op.kind, &control.body) {
             (OpKind::Fed(FedOp::Map), Some(body)) if first != Some(Place::Gathered) => {
-                steps.push(Step::Region(self.regions.len()));
+                steps.push(ServerStep::Region(self.regions.len()));
                 self.region(control, body)?;
                 for reduction in &control.reductions {
                     self.upload(reduction, steps);
@@ -128,9 +132,9 @@ impl Splitter<'_> {
             }
             (OpKind::Fed(FedOp::Map), Some(body)) => {
                 let inner = self.block(body)?;
-                steps.push(Step::Loop("for each client".to_owned(), inner));
+                steps.push(ServerStep::Loop("for each client".to_owned(), inner));
                 for reduction in &control.reductions {
-                    steps.push(Step::Op(self.known(reduction)));
+                    steps.push(ServerStep::Op(self.known(reduction)));
                 }
             }
             (_, Some(body)) => {
@@ -138,7 +142,7 @@ impl Splitter<'_> {
                 self.loops.push(self.loop_count);
                 let inner = self.block(body)?;
                 self.loops.pop();
-                steps.push(Step::Loop(op.kind.name(), inner));
+                steps.push(ServerStep::Loop(op.kind.name(), inner));
             }
             (OpKind::Fed(FedOp::Arrivals), _) => {
                 return Err(SplitError::Asynchronous { loc: op.loc });
@@ -158,7 +162,7 @@ impl Splitter<'_> {
                     };
                     self.crossed.insert(v, crossed);
                 }
-                steps.push(Step::Op(self.known(op)));
+                steps.push(ServerStep::Op(self.known(op)));
             }
             (OpKind::Fed(FedOp::Mix(_) | FedOp::Consensus), _) => {
                 return Err(SplitError::Peers { loc: op.loc });
@@ -169,9 +173,9 @@ impl Splitter<'_> {
                     let of = self.whole(*of);
                     self.parts.insert(*result, of);
                 }
-                steps.push(Step::Op(self.known(op)));
+                steps.push(ServerStep::Op(self.known(op)));
             }
-            _ => steps.push(Step::Op(self.known(op))),
+            _ => steps.push(ServerStep::Op(self.known(op))),
         }
         Ok(())
     }
@@ -181,11 +185,11 @@ impl Splitter<'_> {
         self.parts.get(&v).copied().unwrap_or(v)
     }
 
-    fn upload(&mut self, op: &Op, steps: &mut Vec<Step>) {
+    fn upload(&mut self, op: &Op, steps: &mut Vec<ServerStep>) {
         let uploaded: Vec<Value> = self.schedule.module.uploaded(op).copied().collect();
         let uploaded = uploaded.into_iter().map(|v| self.whole(v));
         self.sent.extend(uploaded.collect::<Vec<_>>());
-        steps.push(Step::Op(self.known(op)));
+        steps.push(ServerStep::Op(self.known(op)));
     }
 
     fn region(&mut self, control: &Control, body: &Block) -> Result<(), SplitError> {

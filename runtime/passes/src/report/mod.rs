@@ -2,13 +2,13 @@
 
 mod cost_table;
 mod explain;
-mod held;
 pub mod number_format;
+mod server_memory;
 mod wire;
 
 pub use cost_table::cost_table;
 pub use explain::{explain, explain_with};
-pub use held::{Held, held};
+pub use server_memory::{GatheredValue, gathered_values};
 pub use wire::{Count, Derivation, Direction, Noise, Protection, Sizes, Wire, wire, wire_table};
 
 /// Expressions as the algorithm box writes them.

@@ -6,7 +6,7 @@ use super::plan::{Block, Control, Item, Schedule};
 
 /// A value that a loop carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Carried {
+pub struct LoopCarried {
     /// The value before the loop.
     pub first: Value,
     /// The argument of the body.
@@ -17,7 +17,7 @@ pub struct Carried {
 
 /// The values that a loop carries whose body computes in one segment, of that segment; nothing for a
 /// segment that is no such body.
-pub fn carried(schedule: &Schedule, segment: usize) -> Vec<Carried> {
+pub fn loop_carried(schedule: &Schedule, segment: usize) -> Vec<LoopCarried> {
     let found = body_of(&schedule.round, segment);
     let Some((op, body)) = found.and_then(|c| Some((&c.op, c.body.as_ref()?))) else {
         return vec![];
@@ -27,7 +27,7 @@ pub fn carried(schedule: &Schedule, segment: usize) -> Vec<Carried> {
     let last = |values: &[Value]| values[values.len().saturating_sub(count)..].to_vec();
     let both = last(&op.operands).into_iter().zip(last(&body.args));
     both.zip(&body.yields)
-        .map(|((first, read), &next)| Carried { first, read, next })
+        .map(|((first, read), &next)| LoopCarried { first, read, next })
         .collect()
 }
 

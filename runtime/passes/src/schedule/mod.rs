@@ -12,7 +12,7 @@ mod runs;
 mod split;
 mod stream;
 
-pub use loop_carried::{Carried, carried};
+pub use loop_carried::{LoopCarried, loop_carried};
 pub use plan::{Block, Compute, Control, Free, Item, Schedule};
 pub use runs::{Runs, runs};
 pub use split::schedule;

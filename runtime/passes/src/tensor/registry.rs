@@ -4,9 +4,9 @@ use fedround_ir::tensor::{DType, Graph, GraphError, equal};
 
 use super::transform::{self, ConvAlgorithm};
 use crate::error::PassError;
-use crate::manager::{Ir, Pass, Program};
+use crate::manager::{Ir, Pass, PassTarget};
 
-impl Program for Graph {
+impl PassTarget for Graph {
     const DIALECT: &'static str = "tensor";
 
     fn passes() -> &'static [Pass<Self>] {

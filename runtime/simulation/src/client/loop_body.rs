@@ -53,7 +53,7 @@ impl<'a> Body<'a> {
 }
 
 /// Why a loop runs op by op.
-pub(crate) type Why = &'static str;
+pub(crate) type PlainReason = &'static str;
 
 /// How a loop goes through its body.
 #[derive(Clone, Copy)]

@@ -11,7 +11,7 @@ use fedround_passes::lowering::Frontend;
 use fedround_passes::schedule::{Block, Compute, Control};
 
 use super::Clients;
-use super::loop_body::{Body, Loop, Why};
+use super::loop_body::{Body, Loop, PlainReason};
 use super::replay_inputs::Entry;
 use crate::error::RunError;
 use crate::interpreter::Walker;
@@ -23,7 +23,7 @@ use fedround_exec::program::{Segment, Variant};
 pub(crate) enum Analysis<'a, 'b> {
     Replayable(Box<Replayable<'a, 'b>>),
     /// They run op by op, for this reason.
-    Plain(Why),
+    Plain(PlainReason),
 }
 
 /// A loop that can be replayed.
@@ -141,7 +141,7 @@ impl Clients<'_> {
         compute: &Compute,
         (body, size): (&Block, Option<usize>),
         carried: &[(usize, bool)],
-    ) -> Result<Vec<Option<usize>>, Why> {
+    ) -> Result<Vec<Option<usize>>, PlainReason> {
         let program = self.cx.program;
         let buffers = program.model().buffers();
         let mut first = vec![];

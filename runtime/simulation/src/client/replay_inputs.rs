@@ -7,7 +7,7 @@ use fedround_ir::fed::Value;
 use fedround_passes::schedule::{Block, Compute, Control};
 
 use super::Clients;
-use super::loop_body::Why;
+use super::loop_body::PlainReason;
 use crate::interpreter::has_rows;
 use crate::value::batching::leaves;
 use crate::value::{Env, RtVal};
@@ -54,7 +54,11 @@ impl Inputs {
 
 impl Clients<'_> {
     /// Where the inputs of a loop's segment come from.
-    pub(crate) fn inputs(&self, compute: &Compute, entry: &Entry<'_>) -> Result<Inputs, Why> {
+    pub(crate) fn inputs(
+        &self,
+        compute: &Compute,
+        entry: &Entry<'_>,
+    ) -> Result<Inputs, PlainReason> {
         let mut found = Inputs::default();
         for value in entry.values {
             let device = self.cx.program.device();
@@ -91,7 +95,7 @@ impl Clients<'_> {
         v: Value,
         at: Option<usize>,
         entry: &Entry<'_>,
-    ) -> Result<(), Why> {
+    ) -> Result<(), PlainReason> {
         let value = match at {
             Some(k) => entry.values.get(k),
             None => entry.env.peek(v),

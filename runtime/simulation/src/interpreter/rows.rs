@@ -157,7 +157,7 @@ fn len(op: &Op, rows: &[DispatchTensor]) -> Result<usize, RunError> {
     let count = |shape: &Vec<usize>| shape.first().copied().unwrap_or_default();
     let first = rows.first().map(count).unwrap_or_default();
     if let Some(other) = rows.iter().find(|shape| count(shape) != first) {
-        return Err(RunError::Together {
+        return Err(RunError::ZippedRows {
             expected: first,
             found: count(other),
             loc: op.loc,

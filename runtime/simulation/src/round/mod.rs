@@ -11,10 +11,10 @@ mod gathered;
 mod initial;
 mod map;
 mod mix;
+mod non_finite_clients;
 mod observer;
 mod server;
 mod states;
-mod suspects;
 mod turns;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -28,9 +28,9 @@ use crate::regions::{InProcess, RunRegion};
 use crate::state::State;
 use crate::workers::Workers;
 
+pub(crate) use non_finite_clients::NonFiniteClients;
 pub(crate) use observer::Observer;
 pub use observer::{ObservedTensor, ServerObservation};
-pub(crate) use suspects::Suspects;
 
 /// Counts and losses of one round.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -79,7 +79,7 @@ pub(crate) fn run_round<'a>(
     state: &'a mut State,
     params: Vec<DispatchTensor>,
     observer: Option<Observer<'a>>,
-    (suspects, attendance): (Option<&'a mut Suspects>, &'a mut Attendance),
+    (suspects, attendance): (Option<&'a mut NonFiniteClients>, &'a mut Attendance),
 ) -> Result<(Vec<DispatchTensor>, RoundStats), RunError> {
     state.of_clients().check()?;
     let devices: Vec<RoundContext<'a>> = std::iter::once(&cx).chain(beside).copied().collect();

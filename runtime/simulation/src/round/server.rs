@@ -12,8 +12,8 @@ use fedround_random::{Drawer, Purpose, StreamKey};
 
 use super::RoundStats;
 use super::initial::initial_params;
+use super::non_finite_clients::NonFiniteClients;
 use super::observer::{Observer, show_all};
-use super::suspects::Suspects;
 use crate::aggregate::reduction::Reduction;
 use crate::context::{RoundContext, missing};
 use crate::error::RunError;
@@ -39,7 +39,7 @@ pub(crate) struct Server<'a> {
     /// Who looks on.
     pub observer: Option<Observer<'a>>,
     /// Who looks for clients whose updates are not finite.
-    pub suspects: Option<&'a mut Suspects>,
+    pub suspects: Option<&'a mut NonFiniteClients>,
     /// Who of the called clients came.
     pub attendance: &'a mut Attendance,
     /// What was shown when it was gathered.

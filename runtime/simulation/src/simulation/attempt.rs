@@ -10,7 +10,7 @@ use crate::error::RunError;
 use crate::faults::Attendance;
 use crate::non_finite::{Diverged, OnNan};
 use crate::regions::RunRegion;
-use crate::round::{Observer, RoundStats, Suspects, run_round};
+use crate::round::{NonFiniteClients, Observer, RoundStats, run_round};
 
 impl Simulation {
     /// Runs the next round with up to `most` clients in one graph; one that fails leaves everything as
@@ -40,7 +40,7 @@ impl Simulation {
         let mut not_finite = BTreeSet::new();
         loop {
             // One client in a graph: then every loss is its own client's.
-            let mut suspects = Suspects::default();
+            let mut suspects = NonFiniteClients::default();
             let mut attendance = Attendance::default();
             let mut ended = self.attempt(1, &absent, None, Some(&mut suspects), &mut attendance);
             if let Err(RunError::Diverged { .. }) = ended {
@@ -87,7 +87,7 @@ impl Simulation {
         most: usize,
         absent: &BTreeSet<usize>,
         mut look: Option<Observer<'_>>,
-        mut suspects: Option<&mut Suspects>,
+        mut suspects: Option<&mut NonFiniteClients>,
         attendance: &mut Attendance,
     ) -> Result<RoundStats, RunError> {
         let mut absent = absent.clone();
@@ -100,7 +100,7 @@ impl Simulation {
             };
             absent.extend(clients);
             if let Some(suspects) = &mut suspects {
-                **suspects = Suspects::default();
+                **suspects = NonFiniteClients::default();
             }
         }
     }
@@ -112,7 +112,7 @@ impl Simulation {
         most: usize,
         absent: &BTreeSet<usize>,
         look: Option<Observer<'_>>,
-        suspects: Option<&mut Suspects>,
+        suspects: Option<&mut NonFiniteClients>,
         attendance: &mut Attendance,
     ) -> Result<RoundStats, RunError> {
         let round = self.round + 1;

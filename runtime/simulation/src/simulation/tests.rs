@@ -11,14 +11,14 @@ use crate::{CohortBatch, RunError, testing};
 
 /// Parameters, the clients' own ones, and the losses of four rounds of five of seven clients of
 /// unlike sizes.
-type Found = (Vec<f32>, Vec<f32>, Vec<f64>);
+type Trained = (Vec<f32>, Vec<f32>, Vec<f64>);
 
 fn simulation(algorithm: &dyn Algorithm, threads: usize) -> Simulation {
     let simulation = testing::simulation(algorithm, &[4, 6, 3, 8, 5, 9, 7], threads);
     simulation.with_personal(algorithm).unwrap()
 }
 
-fn run(mut simulation: Simulation) -> Found {
+fn run(mut simulation: Simulation) -> Trained {
     let losses = (0..4).map(|_| simulation.run_round().unwrap().train_loss);
     let losses = losses.collect();
     let models = simulation.personal_models().unwrap();
@@ -36,7 +36,7 @@ fn run(mut simulation: Simulation) -> Found {
 }
 
 /// A simulation on one device and on three.
-fn shared(algorithm: &dyn Algorithm, threads: usize, batch: CohortBatch) -> Found {
+fn shared(algorithm: &dyn Algorithm, threads: usize, batch: CohortBatch) -> Trained {
     let mut shared = simulation(algorithm, threads).with_cohort_batch(batch);
     for _ in 0..2 {
         let device = DispatchDevice::Flex(Default::default());

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::{state, value};
 
 #[derive(Clone, Debug)]
-enum Step {
+enum Action {
     /// A round that sets the state of these clients.
     Round(Vec<(usize, usize)>),
     Checkpoint,
@@ -17,13 +17,13 @@ enum Step {
     Reopen,
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = Action> {
     let states = prop::collection::vec((0..2usize, 0..4usize), 0..4);
     prop_oneof![
-        5 => states.prop_map(Step::Round),
-        2 => Just(Step::Checkpoint),
-        1 => (0..KEPT_CHECKPOINTS).prop_map(Step::Rollback),
-        1 => Just(Step::Reopen),
+        5 => states.prop_map(Action::Round),
+        2 => Just(Action::Checkpoint),
+        1 => (0..KEPT_CHECKPOINTS).prop_map(Action::Rollback),
+        1 => Just(Action::Reopen),
     ]
 }
 
@@ -41,7 +41,7 @@ proptest! {
         let mut marks: Vec<(StoreMark, States)> = vec![];
         for step in steps {
             match step {
-                Step::Round(set) => {
+                Action::Round(set) => {
                     round += 1;
                     let mut written = vec![];
                     for (name, client) in set {
@@ -51,19 +51,19 @@ proptest! {
                     }
                     store.write(&written).unwrap();
                 }
-                Step::Checkpoint => {
+                Action::Checkpoint => {
                     marks.retain(|(mark, _)| mark.round != round);
                     marks.push((store.checkpoint(round).unwrap(), states.clone()));
                     let surplus = marks.len().saturating_sub(KEPT_CHECKPOINTS);
                     marks.drain(..surplus);
                 }
-                Step::Rollback(n) => {
+                Action::Rollback(n) => {
                     let Some(at) = marks.len().checked_sub(n + 1) else { continue };
                     store.rollback(&marks[at].0).unwrap();
                     marks.truncate(at + 1);
                     (round, states) = (marks[at].0.round, marks[at].1.clone());
                 }
-                Step::Reopen => {
+                Action::Reopen => {
                     drop(store);
                     store = ClientStore::open(&path).unwrap();
                 }

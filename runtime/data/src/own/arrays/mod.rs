@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::hold_out::{hold_out, split};
 use super::labels::{Names, notes};
 use super::normalize::of_channels;
-use super::{OwnDataError, Reading};
+use super::{OwnDataError, ReadOptions};
 use crate::{Column, DataError, Dataset, Examples};
 use npy::{Array, Elements};
 
@@ -21,7 +21,11 @@ struct Part {
 }
 
 /// Reads `[X, Y]`, `[X, Y, TEST_X, TEST_Y]` or `[ARCHIVE]`.
-pub(super) fn read(files: &[PathBuf], reading: &Reading, seed: u64) -> Result<Dataset, DataError> {
+pub(super) fn read(
+    files: &[PathBuf],
+    reading: &ReadOptions,
+    seed: u64,
+) -> Result<Dataset, DataError> {
     let (train, test) = match files {
         [archive] => npz::parts(archive)?,
         [x, y] => (plain(x, y)?, None),
@@ -162,7 +166,7 @@ fn joined(
 /// The column `x`. Bytes of rank 3 or 4 are images.
 fn column(
     (path, array): (PathBuf, Array),
-    reading: &Reading,
+    reading: &ReadOptions,
     train: &[usize],
 ) -> Result<Column, DataError> {
     let (shape, last) = match array.shape[..] {

@@ -5,7 +5,7 @@ use std::io::{BufReader, Read};
 use std::path::Path;
 
 use crate::DataError;
-use crate::own::{OwnDataError, Place};
+use crate::own::{DataLocation, OwnDataError};
 
 /// An array in the order of C.
 pub(super) struct Array {
@@ -51,7 +51,7 @@ pub(super) fn wrong(
 /// Reads a file.
 pub(super) fn read_file(path: &Path) -> Result<Array, DataError> {
     if !path.is_file() {
-        return Err(Place::missing(path));
+        return Err(DataLocation::missing(path));
     }
     let unreadable = |source| DataError::Read {
         path: path.to_path_buf(),

@@ -11,7 +11,7 @@ use zip::{CompressionMethod, ZipArchive};
 use super::Part;
 use super::npy::{Array, read, wrong};
 use crate::DataError;
-use crate::own::Place;
+use crate::own::DataLocation;
 
 /// The largest array that is accepted of a compressed one, in bytes.
 const MOST: u64 = 1 << 31;
@@ -22,7 +22,7 @@ type Archive = ZipArchive<BufReader<File>>;
 /// `y_train`, `x_test` and `y_test`; `clients` (`clients_train`, `clients_test`) may name each example's client.
 pub(super) fn parts(path: &Path) -> Result<(Part, Option<Part>), DataError> {
     if !path.is_file() {
-        return Err(Place::missing(path));
+        return Err(DataLocation::missing(path));
     }
     let file = File::open(path).map_err(|source| DataError::Read {
         path: path.to_path_buf(),

@@ -9,7 +9,7 @@ use fedround_names::nearest;
 
 use crate::DataError;
 use crate::own::labels::{MOST_CLASSES, Names};
-use crate::own::{OwnDataError, Place};
+use crate::own::{DataLocation, OwnDataError};
 
 /// The images of a folder.
 #[derive(Default)]
@@ -48,7 +48,7 @@ impl Index {
     /// Reads the names of all files.
     pub fn of(dir: &Path) -> Result<Self, DataError> {
         if !dir.is_dir() {
-            return Err(Place::missing(dir));
+            return Err(DataLocation::missing(dir));
         }
         let top = list(dir)?;
         let part = |names: &[&str]| {

@@ -6,7 +6,7 @@ use fedround_random::{Purpose, StreamKey, permutation};
 
 use crate::formats::images::size;
 use crate::own::normalize::of_channels;
-use crate::own::{Broken, Reading};
+use crate::own::{Broken, ReadOptions};
 use crate::{DataError, ImageFiles};
 
 /// So many images are looked at.
@@ -33,7 +33,7 @@ fn sample(n: usize) -> Vec<usize> {
 }
 
 /// The shape that the images are brought to. Only headers are read.
-pub(super) fn shape(paths: &[PathBuf], reading: &Reading) -> Result<Shape, DataError> {
+pub(super) fn shape(paths: &[PathBuf], reading: &ReadOptions) -> Result<Shape, DataError> {
     let mut sizes = vec![];
     for at in sample(paths.len()) {
         match size(&paths[at]) {

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::hold_out::{hold_out, split};
-use super::{Broken, OwnDataError, Reading, labels};
+use super::{Broken, OwnDataError, ReadOptions, labels};
 use crate::{Column, DataError, Dataset, Examples, Fit, ImageFiles};
 use index::Index;
 
@@ -20,7 +20,7 @@ const CACHE: usize = 1 << 28;
 /// Notes name so many broken files.
 const NAMED: usize = 5;
 
-pub(super) fn read(dir: &Path, reading: &Reading, seed: u64) -> Result<Dataset, DataError> {
+pub(super) fn read(dir: &Path, reading: &ReadOptions, seed: u64) -> Result<Dataset, DataError> {
     let index = Index::of(dir)?;
     let shape = measure::shape(&index.paths, reading)?;
     let Index {

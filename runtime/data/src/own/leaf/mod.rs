@@ -15,7 +15,7 @@ pub use text::LETTERS;
 
 use super::hold_out::{hold_out, split};
 use super::labels::{Names, notes};
-use super::{OwnDataError, Place, Reading};
+use super::{DataLocation, OwnDataError, ReadOptions};
 use crate::{Column, DataError, Dataset, Examples};
 use json::{Inputs, LeafFile};
 
@@ -23,9 +23,9 @@ use json::{Inputs, LeafFile};
 const FEMNIST: usize = 28 * 28;
 
 /// Reads `DIR/train` and `DIR/test`, these folders in `DIR/data`, or the files of `DIR` itself.
-pub(super) fn read(dir: &Path, reading: &Reading, seed: u64) -> Result<Dataset, DataError> {
+pub(super) fn read(dir: &Path, reading: &ReadOptions, seed: u64) -> Result<Dataset, DataError> {
     if !dir.is_dir() {
-        return Err(Place::missing(dir));
+        return Err(DataLocation::missing(dir));
     }
     let of_part = |part: &str| {
         let places = [dir.join(part), dir.join("data").join(part)];
@@ -100,7 +100,7 @@ impl Leaves {
         Ok(())
     }
 
-    fn dataset(self, dir: &Path, reading: &Reading, seed: u64) -> Result<Dataset, DataError> {
+    fn dataset(self, dir: &Path, reading: &ReadOptions, seed: u64) -> Result<Dataset, DataError> {
         let Some(inputs) = self.inputs else {
             let path = dir.to_path_buf();
             return Err(DataError::Empty { path });
@@ -138,7 +138,7 @@ impl Leaves {
 fn numbers_column(
     mut numbers: Vec<f32>,
     width: usize,
-    reading: &Reading,
+    reading: &ReadOptions,
     train: &[usize],
 ) -> Result<Column, DataError> {
     let image = width == FEMNIST;

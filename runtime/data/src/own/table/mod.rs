@@ -16,7 +16,7 @@ pub use encode::TableEncoder;
 
 use super::hold_out::{hold_out, split};
 use super::labels::Names;
-use super::{Missing, OwnDataError, Reading, labels};
+use super::{Missing, OwnDataError, ReadOptions, labels};
 use crate::{Column, DataError, Dataset, Examples};
 use scan::Scan;
 pub(super) use sheet::Format;
@@ -26,7 +26,7 @@ use sheet::Sheet;
 pub(super) fn read(
     files: &[PathBuf],
     format: Format,
-    reading: &Reading,
+    reading: &ReadOptions,
     seed: u64,
 ) -> Result<Dataset, DataError> {
     let sheets = files.iter().map(|file| Sheet::open(file, format));
@@ -144,7 +144,7 @@ struct Roles {
 }
 
 impl Roles {
-    fn of(sheet: &Sheet, reading: &Reading) -> Result<Self, OwnDataError> {
+    fn of(sheet: &Sheet, reading: &ReadOptions) -> Result<Self, OwnDataError> {
         let Some(target) = &reading.target else {
             return Err(OwnDataError::NoTarget {
                 path: sheet.path().to_path_buf(),

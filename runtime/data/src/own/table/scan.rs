@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::Roles;
 use super::sheet::{Row, Sheet, number};
 use crate::DataError;
-use crate::own::{Missing, OwnDataError, Reading};
+use crate::own::{Missing, OwnDataError, ReadOptions};
 
 /// The largest number of distinct texts of a column, each of which becomes an input.
 const MOST_TEXTS: usize = 256;
@@ -14,13 +14,13 @@ const MOST_FRACTIONS: usize = 20;
 
 /// What the rows of all tables have in each column.
 pub(super) struct Scan {
-    columns: Vec<Found>,
+    columns: Vec<ColumnScan>,
     names: Vec<String>,
 }
 
 /// What a column has.
 #[derive(Default)]
-struct Found {
+struct ColumnScan {
     /// A text that is no number.
     text: Option<String>,
     /// A number that is not whole.
@@ -35,9 +35,9 @@ struct Found {
 
 impl Scan {
     /// Reads all rows.
-    pub fn of(sheets: &[Sheet], roles: &Roles, reading: &Reading) -> Result<Self, DataError> {
+    pub fn of(sheets: &[Sheet], roles: &Roles, reading: &ReadOptions) -> Result<Self, DataError> {
         let names = sheets[0].columns().to_vec();
-        let columns = names.iter().map(|_| Found::default()).collect();
+        let columns = names.iter().map(|_| ColumnScan::default()).collect();
         let mut scan = Self { columns, names };
         for sheet in sheets {
             // The first row with a missing value, and how many there are.
@@ -148,7 +148,7 @@ impl Scan {
     }
 }
 
-impl Found {
+impl ColumnScan {
     fn add(&mut self, value: &str, line: u64) {
         match number(value) {
             None if self.text.is_none() => self.text = Some(value.to_owned()),

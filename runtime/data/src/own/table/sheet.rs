@@ -6,7 +6,7 @@ use fedround_names::nearest;
 
 use crate::formats::files::start;
 use crate::formats::record::{Record, Records};
-use crate::own::{OwnDataError, Place};
+use crate::own::{DataLocation, OwnDataError};
 use crate::{DataError, RecordError};
 
 /// A CSV file with a header. Fields are separated by the one of `,`, `;` and tabs that its first line has most
@@ -56,7 +56,7 @@ impl Format {
 impl Sheet {
     pub fn open(path: &Path, format: Format) -> Result<Self, DataError> {
         if !path.is_file() {
-            return Err(Place::missing(path));
+            return Err(DataLocation::missing(path));
         }
         let records = format.records(path)?;
         let first = records

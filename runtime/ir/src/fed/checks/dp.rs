@@ -1,8 +1,8 @@
 //! Differential privacy: noise follows a clip, and a claimed model is kept.
 
 use super::super::{
-    Broken, Direction, Dp, Exposure, FedOp, Known, Module, Op, OpKind, Place, Privacy, PrivacyOp,
-    Value, VerifyError,
+    Broken, ConstEval, Direction, Dp, Exposure, FedOp, Module, Op, OpKind, Place, Privacy,
+    PrivacyOp, Value, VerifyError,
 };
 use super::error;
 
@@ -57,7 +57,7 @@ pub(super) fn claims_hold(module: &Module) -> Vec<VerifyError> {
 }
 
 fn no_noise(module: &Module, ops: &[&Op], (dp, claim): (&'static str, &str)) -> Vec<VerifyError> {
-    let known = Known::of(module);
+    let known = ConstEval::of(module);
     let none = ops
         .iter()
         .filter_map(|op| match (&op.kind, op.operands.as_slice()) {

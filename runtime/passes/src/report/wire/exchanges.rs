@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use fedround_ir::fed::{FedOp, Known, Module, Op, OpKind, OptOp, Region, Value};
+use fedround_ir::fed::{ConstEval, FedOp, Module, Op, OpKind, OptOp, Region, Value};
 
 /// How many turns of a loop are followed one by one. From there on, each turn comes after as many more
 /// uploads as the one before it.
@@ -11,7 +11,7 @@ const TURNS: usize = 64;
 /// What the table says of each op that sends.
 #[derive(Debug)]
 pub(super) struct Exchanges<'m> {
-    known: Known<'m>,
+    known: ConstEval<'m>,
     module: &'m Module,
     /// How many uploads of the round a value comes after, one after the other.
     after: HashMap<Value, usize>,
@@ -28,7 +28,7 @@ impl<'m> Exchanges<'m> {
     /// Of a linked module.
     pub(super) fn of(module: &'m Module) -> Self {
         let mut this = Self {
-            known: Known::of(module),
+            known: ConstEval::of(module),
             module,
             after: HashMap::new(),
             kept: HashMap::new(),

@@ -15,7 +15,8 @@ use std::collections::HashSet;
 
 use fedround_ir::Loc;
 use fedround_ir::fed::{
-    Dp, Exposure, FedOp, Known, Module, Op, OpKind, OptOp, Place, Privacy, PrivacyOp, Region, Value,
+    ConstEval, Dp, Exposure, FedOp, Module, Op, OpKind, OptOp, Place, Privacy, PrivacyOp, Region,
+    Value,
 };
 
 pub use cohort_sum::{CohortSum, Draw};
@@ -103,7 +104,7 @@ pub fn mechanisms(module: &Module) -> Mechanisms {
     let mut finder = Finder {
         module,
         privacy: Privacy::of(module),
-        known: Known::of(module),
+        known: ConstEval::of(module),
         trained: HashSet::new(),
     };
     let mut noises = vec![];
@@ -126,18 +127,18 @@ pub fn mechanisms(module: &Module) -> Mechanisms {
 }
 
 /// An op that adds noise, and the ops whose regions it is in, outermost first.
-type Found<'m> = (&'m Op, Vec<&'m Op>);
+type NoiseOp<'m> = (&'m Op, Vec<&'m Op>);
 
 pub(super) struct Finder<'m> {
     pub(super) module: &'m Module,
     pub(super) privacy: Privacy,
-    pub(super) known: Known<'m>,
+    pub(super) known: ConstEval<'m>,
     /// What gradients are of.
     pub(super) trained: HashSet<Value>,
 }
 
 impl<'m> Finder<'m> {
-    fn region(&mut self, region: &'m Region, around: &[&'m Op], noises: &mut Vec<Found<'m>>) {
+    fn region(&mut self, region: &'m Region, around: &[&'m Op], noises: &mut Vec<NoiseOp<'m>>) {
         for op in &region.ops {
             self.trained.extend(op.differentiated());
             if matches!(

@@ -134,22 +134,22 @@ impl AcyclicGroups {
         let mut back = Search::new(b);
         loop {
             match self.step(&mut forth, b, true) {
-                Step::Meets(node) => return Err(node),
-                Step::Ends => return Ok(Move::BehindLater(forth.found())),
-                Step::Goes => {}
+                SearchStep::Meets(node) => return Err(node),
+                SearchStep::Ends => return Ok(Move::BehindLater(forth.found())),
+                SearchStep::Goes => {}
             }
             match self.step(&mut back, a, false) {
-                Step::Meets(node) => return Err(node),
-                Step::Ends => return Ok(Move::BeforeEarlier(back.found())),
-                Step::Goes => {}
+                SearchStep::Meets(node) => return Err(node),
+                SearchStep::Ends => return Ok(Move::BeforeEarlier(back.found())),
+                SearchStep::Goes => {}
             }
         }
     }
 
     /// Follows one edge of a search for `goal`.
-    fn step(&mut self, search: &mut Search, goal: usize, forth: bool) -> Step {
+    fn step(&mut self, search: &mut Search, goal: usize, forth: bool) -> SearchStep {
         let Some(&mut (group, ref mut at)) = search.todo.last_mut() else {
-            return Step::Ends;
+            return SearchStep::Ends;
         };
         let edges = if forth {
             &self.readers[group]
@@ -158,16 +158,16 @@ impl AcyclicGroups {
         };
         let Some(&(from, to)) = edges.get(*at) else {
             search.todo.pop();
-            return Step::Goes;
+            return SearchStep::Goes;
         };
         *at += 1;
         let next = self.root(if forth { to } else { from });
         if next == goal {
             // An edge from one to the other goes away when they merge.
             return if group == search.start {
-                Step::Goes
+                SearchStep::Goes
             } else {
-                Step::Meets(group)
+                SearchStep::Meets(group)
             };
         }
         let inside = match forth {
@@ -177,7 +177,7 @@ impl AcyclicGroups {
         if inside && search.seen.insert(next) {
             search.todo.push((next, 0));
         }
-        Step::Goes
+        SearchStep::Goes
     }
 
     fn join(&mut self, a: usize, b: usize, moved: Move) {
@@ -232,7 +232,7 @@ struct Search {
     todo: Vec<(usize, usize)>,
 }
 
-enum Step {
+enum SearchStep {
     Goes,
     Ends,
     /// The goal is next to this group.

@@ -6,7 +6,7 @@ use fedround_ir::fed::{Kind, Value};
 use crate::graph::Graph;
 
 /// One or several values of each client of a cohort.
-pub trait Each: Clone {
+pub trait MapOperands: Clone {
     /// What the closure of a map is given: a value, or a pair.
     type Item;
     #[doc(hidden)]
@@ -24,10 +24,12 @@ pub(crate) fn next(values: &mut dyn Iterator<Item = Value>) -> Value {
     values.next().unwrap_or(Value(u32::MAX))
 }
 
-/// Implements [`Each`] for a pair.
+/// Implements [`MapOperands`] for a pair.
 macro_rules! each_of_two {
     ($zipped:ident) => {
-        impl<A: $crate::each::Each, B: $crate::each::Each> $crate::each::Each for $zipped<A, B> {
+        impl<A: $crate::map_operands::MapOperands, B: $crate::map_operands::MapOperands>
+            $crate::map_operands::MapOperands for $zipped<A, B>
+        {
             type Item = (A::Item, B::Item);
             fn graph(&self) -> &Graph {
                 self.0.graph()

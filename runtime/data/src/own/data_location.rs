@@ -12,7 +12,7 @@ use crate::DataError;
 
 /// Where data is. It is parsed from, and printed as, its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum DataLocation {
     /// One of [`DATASETS`](crate::DATASETS), by its name.
     Bundled(String),
     /// `images:DIR`: a folder of images with a folder for each class.
@@ -27,7 +27,7 @@ pub enum Place {
     Leaf(PathBuf),
 }
 
-impl FromStr for Place {
+impl FromStr for DataLocation {
     type Err = DataError;
 
     fn from_str(text: &str) -> Result<Self, DataError> {
@@ -63,7 +63,7 @@ impl FromStr for Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for DataLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (kind, files) = match self {
             Self::Bundled(name) => return f.write_str(name),
@@ -82,7 +82,7 @@ impl fmt::Display for Place {
     }
 }
 
-impl Place {
+impl DataLocation {
     /// A short name for reports and folders: a dataset's own, or that of the folder or first file.
     pub fn name(&self) -> String {
         let first = match self {

@@ -6,13 +6,13 @@ use super::{ArithOp, FedOp, HyperValue, Module, Op, OpKind, Value};
 
 /// The numbers of a module that are known before a round.
 #[derive(Clone, Debug)]
-pub struct Known<'m> {
+pub struct ConstEval<'m> {
     module: &'m Module,
     /// The op that makes a value.
     made: HashMap<Value, &'m Op>,
 }
 
-impl<'m> Known<'m> {
+impl<'m> ConstEval<'m> {
     /// Those of a module.
     pub fn of(module: &'m Module) -> Self {
         let ops = module.all_ops();
@@ -119,7 +119,7 @@ mod tests {
         };
         let factor = |body: &str| {
             let module = parse(&text(body)).unwrap();
-            let known = Known::of(&module);
+            let known = ConstEval::of(&module);
             let scale = module
                 .all_ops()
                 .find(|op| op.operands.len() == 2 && op.results == module.funcs[0].body.yields);

@@ -13,7 +13,7 @@ use crate::value::RtVal;
 /// Later maps may read what the first one spoilt, so nobody is blamed there; and nobody is blamed for
 /// what the server sent.
 #[derive(Default)]
-pub(crate) struct Suspects {
+pub(crate) struct NonFiniteClients {
     pub clients: BTreeSet<usize>,
     /// The map that they were found in.
     map: Option<usize>,
@@ -21,7 +21,7 @@ pub(crate) struct Suspects {
     sent: bool,
 }
 
-impl Suspects {
+impl NonFiniteClients {
     /// Looks at what clients are given for a map.
     pub fn given<'v>(&mut self, values: impl Iterator<Item = &'v RtVal>) -> Result<(), RunError> {
         for value in values {

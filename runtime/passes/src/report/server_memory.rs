@@ -10,7 +10,7 @@ use super::wire::{Wire, wire};
 
 /// A value of each client that the server holds for the whole cohort.
 #[derive(Clone, Debug)]
-pub struct Held {
+pub struct GatheredValue {
     /// Its row of the wire table.
     pub row: Wire,
     /// The place in the algorithm that gathers it.
@@ -19,14 +19,14 @@ pub struct Held {
 
 /// Lists the values that a linked module gathers, in program order. Those of a visit are not among them:
 /// they are averaged client by client.
-pub fn held(module: &Module) -> Vec<Held> {
+pub fn gathered_values(module: &Module) -> Vec<GatheredValue> {
     let rows = wire(module).into_iter();
     let rows: HashMap<Value, Wire> = rows.map(|row| (row.value, row)).collect();
     let gathers = module.all_ops();
     let gathers = gathers.filter(|op| op.kind == OpKind::Fed(FedOp::Gather) && !op.visits());
     let held = gathers.filter_map(|op| {
         let row = rows.get(op.operands.first()?)?.clone();
-        Some(Held { row, loc: op.loc })
+        Some(GatheredValue { row, loc: op.loc })
     });
     held.collect()
 }
@@ -44,7 +44,7 @@ mod tests {
                 aggregate(w.broadcast(&server.all_clients()).map(|_, w| 2.0 * w))
             });
         });
-        let held = held(&linked(&spec)).into_iter();
+        let held = gathered_values(&linked(&spec)).into_iter();
         held.map(|held| held.row.formula()).collect()
     }
 

@@ -2,12 +2,12 @@
 
 use std::str::FromStr;
 
-use super::{Normalize, OwnDataError, Place};
+use super::{DataLocation, Normalize, OwnDataError};
 use crate::DataError;
 
 /// How own data is read. The default reads most files as they are.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Reading {
+pub struct ReadOptions {
     /// The column of a table that holds the class. A table needs one.
     pub target: Option<String>,
     /// The column of a table that names the client whom a row belongs to. It is no input of the model.
@@ -50,7 +50,7 @@ pub enum Broken {
     Skip,
 }
 
-impl Reading {
+impl ReadOptions {
     const TEST_SHARE: f64 = 0.2;
 
     pub(super) fn test_share(&self) -> f64 {
@@ -58,7 +58,7 @@ impl Reading {
     }
 
     /// Checks values, and that the data at `place` has the options that are set.
-    pub(super) fn check(&self, place: &Place) -> Result<(), DataError> {
+    pub(super) fn check(&self, place: &DataLocation) -> Result<(), DataError> {
         if let Some(share) = self.test_share.filter(|s| !(*s > 0.0 && *s < 1.0)) {
             return Err(OwnDataError::TestShare { share }.into());
         }
@@ -66,10 +66,10 @@ impl Reading {
             return Err(OwnDataError::Resize.into());
         }
         let (csv, images, own) = match place {
-            Place::Bundled(_) => (false, false, false),
-            Place::Images(_) => (false, true, true),
-            Place::Csv(_) | Place::Parquet(_) => (true, false, true),
-            Place::Arrays(_) | Place::Leaf(_) => (false, false, true),
+            DataLocation::Bundled(_) => (false, false, false),
+            DataLocation::Images(_) => (false, true, true),
+            DataLocation::Csv(_) | DataLocation::Parquet(_) => (true, false, true),
+            DataLocation::Arrays(_) | DataLocation::Leaf(_) => (false, false, true),
         };
         let csv_has = "only tables (csv:FILE, parquet:FILE) have it";
         let images_have =

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use clap::Args;
 use fedround::experiment::DATA_SEED;
-use fedround_data::{DataError, DataSpec, Dataset, Place, Reading};
+use fedround_data::{DataError, DataLocation, DataSpec, Dataset, ReadOptions};
 use serde::{Deserialize, Serialize};
 
 /// How data of one's own is read; a flag wins over the file.
 #[derive(Args, Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ReadingArgs {
+pub(crate) struct ReadArgs {
     /// Column of a table (csv:FILE, parquet:FILE) that holds the class
     #[arg(long, value_name = "COLUMN")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,7 +48,7 @@ pub(crate) struct ReadingArgs {
     pub broken: Option<String>,
 }
 
-impl ReadingArgs {
+impl ReadArgs {
     /// Whether nothing is set.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -72,9 +72,9 @@ impl ReadingArgs {
         }
     }
 
-    fn resolve(&self) -> Result<Reading, DataError> {
-        let default = Reading::default();
-        Ok(Reading {
+    fn resolve(&self) -> Result<ReadOptions, DataError> {
+        let default = ReadOptions::default();
+        Ok(ReadOptions {
             target: self.target_column.clone(),
             client_column: self.client_column.clone(),
             ignore: self.ignore_column.clone(),
@@ -87,7 +87,7 @@ impl ReadingArgs {
     }
 
     /// Reads the data at a place, with the files of bundled datasets in `dir`, or else in `data`.
-    pub fn read(&self, place: &Place, dir: Option<&Path>) -> Result<Dataset, DataError> {
+    pub fn read(&self, place: &DataLocation, dir: Option<&Path>) -> Result<Dataset, DataError> {
         let spec = DataSpec {
             folder: Some(folder(dir).to_owned()),
             seed: DATA_SEED,

@@ -14,7 +14,7 @@ pub(crate) enum Form {
 }
 
 /// One way of reading the im2col matrix.
-pub(crate) struct Lowering {
+pub(crate) struct Im2col {
     /// The form of the rows.
     pub form: Form,
     /// Distance between output rows in a matrix row.
@@ -25,7 +25,7 @@ pub(crate) struct Lowering {
     pub offsets: Vec<usize>,
 }
 
-impl Lowering {
+impl Im2col {
     /// The cheaper form for the output and the input gradient.
     pub fn for_rows(sizes: &Sizes) -> Self {
         Self::choose(sizes, ROWS_SURPLUS)
