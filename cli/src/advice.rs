@@ -16,6 +16,7 @@ use fedround_store::{ClientStoreError, StoreError};
 
 use crate::config::is_setting;
 use crate::error::CliError;
+use crate::own_data_advice::of_own_data;
 use crate::terminal::tell;
 
 /// Exit code of bad input and failed runs.
@@ -178,8 +179,10 @@ fn of_experiment(error: &ExperimentError) -> Option<&'static str> {
         ExperimentError::Data(DataError::NoDirectory { .. } | DataError::Missing { .. }) => {
             "--data-dir DIR is the folder that holds the datasets' folders, and `fedround data fetch NAME` downloads there what may be downloaded; `synth-digits` needs no files"
         }
-        // They say so themselves.
-        ExperimentError::Data(DataError::Own(_) | DataError::Image { .. }) => return None,
+        ExperimentError::Data(DataError::Own(error)) => return of_own_data(error),
+        ExperimentError::Data(DataError::Image { .. }) => {
+            "--broken skip leaves such files out of a folder of your own"
+        }
         ExperimentError::Data(_) => "--data synth-digits trains without any files",
         ExperimentError::Partition(
             PartitionError::Unknown { .. }

@@ -34,11 +34,13 @@ pub(crate) fn graph(catalog: &Catalog, args: &GraphArgs) -> Result<(), CliError>
         return print(&drawing(&program, module));
     }
     let mut texts = vec![];
-    for (phase, program) in program.phases() {
-        // Of what is no text there is one document, about the last phase.
-        if args.format != Format::Text && phase.as_ref().is_some_and(|p| p.starts_with("phase")) {
-            continue;
-        }
+    let phases = program.phases();
+    let first = match args.format {
+        Format::Text => 0,
+        // Other formats have one document, about the last phase.
+        _ => phases.len().saturating_sub(1),
+    };
+    for (phase, program) in phases.into_iter().skip(first) {
         let header = match args.format {
             Format::Text => phase.map_or_else(String::new, |phase| format!("// {phase}\n")),
             _ => String::new(),

@@ -52,6 +52,7 @@ mod manual;
 mod model_args;
 mod new;
 mod opt;
+mod own_data_advice;
 mod pass_changes;
 mod pass_dump;
 mod plot;

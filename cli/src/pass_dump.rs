@@ -54,16 +54,17 @@ fn parse(value: &str) -> Result<Option<Dump>, CliError> {
 }
 
 fn show(dump: &Dump, event: PassEvent<'_>) {
-    let (when, pass, ir) = match event {
-        PassEvent::Starts(pass, ir) => ("before", pass, ir),
-        PassEvent::Ran(run) => ("after", run.pass, run.after),
+    let (ran, pass, ir) = match event {
+        PassEvent::Starts(pass, ir) => (false, pass, ir),
+        PassEvent::Ran(run) => (true, run.pass, run.after),
     };
     let asked = match dump {
-        Dump::Before => when == "before",
-        Dump::After => when == "after",
+        Dump::Before => !ran,
+        Dump::After => ran,
         Dump::Around(only) => only == pass,
     };
     if asked {
+        let when = if ran { "after" } else { "before" };
         // One call, so that threads do not mix their texts.
         eprint!("// {when} {pass}: {}\n{}\n", ir.name(), ir.text());
     }

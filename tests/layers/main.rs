@@ -127,6 +127,52 @@ fn every_layer_names_crates_that_exist() {
     );
 }
 
+/// The crates that a build of the library compiles, with these features.
+fn library(features: &str) -> BTreeSet<String> {
+    let mut tree = std::process::Command::new(env!("CARGO"));
+    tree.current_dir(root())
+        .args(["tree", "--package", "fedround", "--edges", "normal"]);
+    tree.args([
+        "--prefix",
+        "none",
+        "--format",
+        "{lib}",
+        "--locked",
+        "--offline",
+    ]);
+    let output = tree.args(["--features", features]).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    let crates = String::from_utf8(output.stdout).unwrap();
+    crates.lines().map(str::to_owned).collect()
+}
+
+/// An argument parser, a progress bar, an HTTP client, a plotter, an allocator and a handler of signals
+/// belong to the command. Only the connection to a SuperLink needs an HTTP client.
+#[test]
+fn the_library_has_no_crate_of_the_command() {
+    const OF_THE_COMMAND: [&str; 8] = [
+        "clap",
+        "comfy_table",
+        "indicatif",
+        "maud",
+        "mimalloc",
+        "plotters",
+        "signal_hook",
+        "ureq",
+    ];
+    let found = |features: &str| {
+        let library = library(features);
+        assert!(library.contains("fedround_simulation"), "{library:?}");
+        let found = OF_THE_COMMAND
+            .into_iter()
+            .filter(|name| library.contains(*name));
+        found.collect::<Vec<_>>()
+    };
+    assert_eq!(found(""), Vec::<&str>::new());
+    assert_eq!(found("flower"), ["ureq"]);
+}
+
 #[test]
 fn files_do_not_import_in_circles() {
     let mut found = vec![];

@@ -3,6 +3,7 @@
 use fedround_data::{ColumnError, DataError, PartitionError};
 
 use super::fetch::FetchError;
+use crate::own_data_advice::of_own_data;
 
 /// Why the subcommand stopped.
 #[derive(Debug, thiserror::Error)]
@@ -37,8 +38,8 @@ impl DataCommandError {
             Self::Data(DataError::UnknownDataset { .. }) => {
                 "`fedround data list` shows the datasets"
             }
-            // They say so themselves.
-            Self::Data(DataError::Own(_)) | Self::NoSheet | Self::Zero { .. } => return None,
+            Self::Data(DataError::Own(error)) => of_own_data(error)?,
+            Self::NoSheet | Self::Zero { .. } => return None,
             Self::Data(DataError::Missing { .. }) => {
                 "`fedround data fetch NAME` downloads what may be downloaded"
             }

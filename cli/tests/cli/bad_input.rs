@@ -419,7 +419,7 @@ fn own_data_is_checked_by_every_command_that_trains() {
             "csv:gaps.csv --target-column fraud",
             "column `amount` has no value",
         ),
-        ("csv:gaps.csv", "--target-column COLUMN"),
+        ("csv:gaps.csv", "a table needs a target"),
         ("images:photos", "photos/"),
         ("images:absent", "does not exist"),
         ("leaf:plays", "user `A`"),

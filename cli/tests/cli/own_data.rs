@@ -136,8 +136,17 @@ fn tables_are_trained_on_and_rows_predicted() {
         text.contains("the column of a table is --target-column"),
         "{text}"
     );
-    let text = place.failure("run fedavg --data mnist --resize 8", 1);
-    assert!(text.contains("--augment resize:N"), "{text}");
+    // The library speaks of its options, and the command of its switches.
+    let helps = [
+        ("mnist --resize 8", "help: --augment resize:N"),
+        ("csv:sales.csv", "help: --target-column COLUMN"),
+        ("csv:none.csv --target-column fraud", "help: check the path"),
+        ("mnist --broken skip", "help: leave --broken out"),
+    ];
+    for (data, expected) in helps {
+        let text = place.failure(&format!("run fedavg --data {data}"), 1);
+        assert!(text.contains(expected), "{data}: {text}");
+    }
 }
 
 /// LEAF's files of two characters who say the same letters again and again.

@@ -194,8 +194,7 @@ pub enum DataError {
     },
     /// A picture cannot be decoded.
     #[error(
-        "cannot decode {} ({bytes} bytes): {message}; get the file again, or remove it from the folder \
-         (`--broken skip` leaves such files out of a folder of your own)",
+        "cannot decode {} ({bytes} bytes): {message}; get the file again, or remove it from the folder",
         path.display()
     )]
     Image {

@@ -100,16 +100,19 @@ mod own {
         };
         assert_eq!(
             message(&root, "images:DIR", target.clone()),
-            "`--target-column` does not fit `images:DIR`: only tables (csv:FILE, parquet:FILE) have it"
+            "the option `target` does not fit `images:DIR`: only tables (csv:FILE, parquet:FILE) have it"
         );
         let resize = ReadOptions {
             resize: Some(8),
             ..ReadOptions::default()
         };
-        assert!(message(&root, "synth-digits", resize).contains("--augment resize:N"));
+        assert_eq!(
+            message(&root, "synth-digits", resize),
+            "the option `resize` does not fit `synth-digits`: only folders of images (images:DIR) have it"
+        );
         assert_eq!(
             message(&root, "csv:DIR/none.csv", target),
-            "DIR/none.csv does not exist; check the path after `--data`"
+            "DIR/none.csv does not exist"
         );
     }
 }

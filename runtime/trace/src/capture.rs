@@ -42,6 +42,16 @@ pub enum TraceError {
         /// The result's index, from 0.
         result: usize,
     },
+    /// A parameter or an argument is not on the capture device, so its uses were not recorded.
+    #[error(
+        "{what} has its input `{input}` on another device than its arguments; a model moves all of its parameters in `to_device`"
+    )]
+    InputElsewhere {
+        /// What was traced.
+        what: String,
+        /// The name of the parameter, or `x` with the index of the argument.
+        input: String,
+    },
     /// A function or a loss was called with wrong arguments.
     #[error(transparent)]
     Call(#[from] CallError),
@@ -70,7 +80,7 @@ pub fn trace_function(
         let tensors: Vec<Tensor<4>> = shapes.iter().map(tensor).collect();
         let arguments = tensors.iter().map(|t| t.clone().into_dispatch());
         Ok(Recording {
-            inputs: named(arguments),
+            inputs: named(arguments).collect(),
             outputs: vec![f(&tensors).into_dispatch()],
             alive: Box::new(tensors),
         })
@@ -79,8 +89,8 @@ pub fn trace_function(
 
 /// What a function leaves on the capture device.
 pub(crate) struct Recording {
-    /// The arguments by name.
-    pub inputs: Vec<(String, TensorId)>,
+    /// The parameters and arguments by name.
+    pub inputs: Vec<(String, DispatchTensor)>,
     /// The results, in order.
     pub outputs: Vec<DispatchTensor>,
     /// Whatever must not be dropped before the capture ends.
@@ -111,12 +121,13 @@ pub(crate) fn trace(
                 let recorded = run(&device)
                     .map_err(TraceError::from)
                     .and_then(|recording| {
+                        let inputs = input_ids(&what, &recording.inputs)?;
                         let outputs = output_ids(&what, &recording.outputs)?;
-                        Ok((recording, outputs))
+                        Ok((recording, inputs, outputs))
                     });
                 match recorded {
-                    Ok((recording, outputs)) => {
-                        inputs = recording.inputs;
+                    Ok((recording, input_ids, outputs)) => {
+                        inputs = input_ids;
                         let done = scope.complete(inputs.iter().map(|(_, id)| *id), outputs);
                         alive = Some((recording.alive, recording.outputs));
                         done
@@ -144,6 +155,22 @@ pub(crate) fn trace(
     Ok(from_burn(&what, &captured, &inputs)?)
 }
 
+/// The ids of a function's parameters and arguments. Every input must be there: the graph of a function
+/// that reads one that is left out has a value without a source.
+fn input_ids(
+    what: &str,
+    inputs: &[(String, DispatchTensor)],
+) -> Result<Vec<(String, TensorId)>, TraceError> {
+    let ids = inputs.iter().map(|(name, tensor)| match id(tensor) {
+        Some(id) => Ok((name.clone(), id)),
+        None => Err(TraceError::InputElsewhere {
+            what: what.to_owned(),
+            input: name.clone(),
+        }),
+    });
+    ids.collect()
+}
+
 /// The ids of a function's results. Every result must be there: if one were left out, those after it
 /// would take its place.
 fn output_ids(what: &str, outputs: &[DispatchTensor]) -> Result<Vec<TensorId>, TraceError> {
@@ -169,17 +196,16 @@ pub(crate) fn arguments(inputs: &[TensorType], device: &Device) -> Vec<DispatchT
     inputs.iter().map(zeros).collect()
 }
 
-/// Names arguments `x0`, `x1` and so on. All of them are on the capture device.
+/// Names arguments `x0`, `x1` and so on.
 pub(crate) fn named(
     arguments: impl IntoIterator<Item = DispatchTensor>,
-) -> Vec<(String, TensorId)> {
+) -> impl Iterator<Item = (String, DispatchTensor)> {
     let numbered = arguments.into_iter().enumerate();
-    let named = numbered.filter_map(|(i, t)| Some((format!("x{i}"), id(&t)?)));
-    named.collect()
+    numbered.map(|(i, tensor)| (format!("x{i}"), tensor))
 }
 
 /// The capture device's number of one of its tensors; `None` for a tensor of another device.
-pub(crate) fn id(tensor: &DispatchTensor) -> Option<TensorId> {
+fn id(tensor: &DispatchTensor) -> Option<TensorId> {
     match &tensor.kind {
         DispatchTensorKind::Capture(
             BackendTensor::Float(t) | BackendTensor::Int(t) | BackendTensor::Bool(t),
@@ -198,6 +224,28 @@ mod tests {
         let error = trace_function("the loss", &[[1, 1, 1, 1]], &constant).unwrap_err();
         let expected = "the loss returns a tensor of another device as result 0;";
         assert!(error.to_string().starts_with(expected), "{error}");
+        // The capture device takes the next function.
+        trace_function("a sum", &[[1, 1, 2, 1]], &|x| x[0].clone().sum()).unwrap();
+    }
+
+    #[test]
+    fn an_input_of_another_device_is_an_error() {
+        let elsewhere = || Tensor::<1>::from_data([1.0], &Device::flex()).into_dispatch();
+        let error_of = |inputs: Vec<(String, DispatchTensor)>| {
+            let recording = |device: &Device| {
+                Ok(Recording {
+                    inputs,
+                    outputs: vec![Tensor::<1>::from_data([1.0], device).into_dispatch()],
+                    alive: Box::new(()),
+                })
+            };
+            trace("model `m`", recording).unwrap_err().to_string()
+        };
+        let starts = |input: &str| format!("model `m` has its input `{input}` on another device");
+        let parameter = error_of(vec![("conv.weight".to_owned(), elsewhere())]);
+        assert!(parameter.starts_with(&starts("conv.weight")), "{parameter}");
+        let argument = error_of(named([elsewhere()]).collect());
+        assert!(argument.starts_with(&starts("x0")), "{argument}");
         // The capture device takes the next function.
         trace_function("a sum", &[[1, 1, 2, 1]], &|x| x[0].clone().sum()).unwrap();
     }

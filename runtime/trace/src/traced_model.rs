@@ -9,7 +9,7 @@ use fedround_ir::tensor::{Graph, TensorType};
 use fedround_models::{AnyTensor, CallError, ForwardCx, Losses, Model, Task};
 use fedround_passes::lowering::{Frontend, FrontendError};
 
-use crate::capture::{Recording, TraceError, arguments, id, named, trace};
+use crate::capture::{Recording, TraceError, arguments, named, trace};
 
 /// A model and its losses, which are traced whenever a batch shape is met for the first time.
 pub struct TracedModel {
@@ -122,7 +122,7 @@ impl TracedModel {
             let model = self.model.to_device(device);
             let leaves = model.leaves();
             let parameters = leaves.iter();
-            let parameters = parameters.filter_map(|l| Some((l.name.clone(), id(&l.tensor)?)));
+            let parameters = parameters.map(|leaf| (leaf.name.clone(), leaf.tensor.clone()));
             let mut inputs_by_name: Vec<_> = parameters.collect();
             let arguments = arguments(inputs, device);
             inputs_by_name.extend(named(arguments.iter().cloned()));
@@ -155,7 +155,7 @@ impl TracedModel {
         self.traces.fetch_add(1, Ordering::Relaxed);
         trace(what, |device| {
             let arguments = arguments(inputs, device);
-            let inputs = named(arguments.iter().cloned());
+            let inputs = named(arguments.iter().cloned()).collect();
             let arguments: Vec<AnyTensor> = arguments.into_iter().map(AnyTensor::from).collect();
             Ok(Recording {
                 inputs,

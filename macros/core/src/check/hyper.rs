@@ -155,7 +155,7 @@ fn string(value: &Expr) -> Option<String> {
 
 const BASE_HELP: &str = "an algorithm that this one is added to is a type parameter: \
     `struct FedProx<A = FedAvg> { pub base: A, .. }`";
-const SEVERAL_HELP: &str = "a hyper-parameter is one value, which `--set NAME=VALUE` gives: write a field for \
+const SEVERAL_HELP: &str = "a hyper-parameter is one value: write a field for \
     each number, or a rule that gives them, such as `self.lr * self.decay.pow(server.round())`";
 
 /// A type that a configuration file and a command line can give.

@@ -27,7 +27,7 @@ pub enum OwnDataError {
         syntax: &'static str,
     },
     /// The data does not have an option.
-    #[error("`--{option}` does not fit `{data}`: {why}")]
+    #[error("the option `{option}` does not fit `{data}`: {why}")]
     Option {
         /// The option.
         option: &'static str,
@@ -37,7 +37,7 @@ pub enum OwnDataError {
         why: &'static str,
     },
     /// An option has another value.
-    #[error("--{option}: expected {expected}, found `{found}`")]
+    #[error("{option}: expected {expected}, found `{found}`")]
     Word {
         /// The option.
         option: &'static str,
@@ -47,22 +47,22 @@ pub enum OwnDataError {
         found: String,
     },
     /// The share of test examples is out of range.
-    #[error("--test-share: expected a share above 0 and below 1, found {share}")]
+    #[error("test_share: expected a share above 0 and below 1, found {share}")]
     TestShare {
         /// The share.
         share: f64,
     },
     /// Images of no pixels.
-    #[error("--resize: expected a height and width of at least 1, found 0")]
+    #[error("resize: expected a height and width of at least 1, found 0")]
     Resize,
     /// Numbers without channels have several scales.
-    #[error("--normalize: expected one mean and one standard deviation, found {found}")]
+    #[error("normalize: expected one mean and one standard deviation, found {found}")]
     OneScale {
         /// The number of means.
         found: usize,
     },
     /// A file or folder does not exist.
-    #[error("{} does not exist; check the path after `--data`", path.display())]
+    #[error("{} does not exist", path.display())]
     NotThere {
         /// The file or folder.
         path: PathBuf,
@@ -111,7 +111,7 @@ pub enum OwnDataError {
     },
     /// A table is read without saying what to predict.
     #[error(
-        "{}: say which column is the class, with `--target-column COLUMN`; the columns are {}",
+        "{}: a table needs a target, the column that holds the class; the columns are {}",
         path.display(), columns.join(", ")
     )]
     NoTarget {
@@ -158,8 +158,8 @@ pub enum OwnDataError {
     },
     /// Values are missing, and nothing says what to do.
     #[error(
-        "{}:{line}: column `{column}` has no value, as {rows} rows of all ({}); leave these rows out with \
-         `--missing drop`, or fill the gaps with `--missing fill`",
+        "{}:{line}: column `{column}` has no value, as {rows} rows of all ({}); leave these rows out, or \
+         fill the gaps",
         path.display(), columns.join(", ")
     )]
     Missing {
@@ -175,7 +175,7 @@ pub enum OwnDataError {
         columns: Vec<String>,
     },
     /// A class or client is missing, which cannot be filled.
-    #[error("{}:{line}: column `{column}` has no value, and a {what} cannot be filled; leave such rows out with `--missing drop`", path.display())]
+    #[error("{}:{line}: column `{column}` has no value, and a {what} cannot be filled; leave such rows out", path.display())]
     MissingName {
         /// The table.
         path: PathBuf,
@@ -188,8 +188,8 @@ pub enum OwnDataError {
     },
     /// A column has too many distinct texts to be encoded.
     #[error(
-        "{}: column `{column}` has more than {limit} distinct texts, such as `{example}` in line {line}; leave it out with \
-         `--ignore-column {column}`",
+        "{}: column `{column}` has more than {limit} distinct texts, such as `{example}` in line {line}; leave it \
+         out",
         path.display()
     )]
     TooManyTexts {
@@ -252,7 +252,7 @@ pub enum OwnDataError {
     },
     /// This build does not read Parquet.
     #[error(
-        "{}: this build does not read Parquet; build fedround with `--features parquet`, or convert the file to CSV",
+        "{}: this build does not read Parquet; convert the file to CSV, or build fedround with the feature `parquet`",
         path.display()
     )]
     NoParquet {

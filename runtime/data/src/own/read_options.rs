@@ -72,18 +72,16 @@ impl ReadOptions {
             DataLocation::Arrays(_) | DataLocation::Leaf(_) => (false, false, true),
         };
         let csv_has = "only tables (csv:FILE, parquet:FILE) have it";
-        let images_have =
-            "only folders of images (images:DIR) have it; `--augment resize:N` changes others";
-        let only_skip = "only folders of images (images:DIR) have it";
+        let images_have = "only folders of images (images:DIR) have it";
         let options = [
-            ("target-column", self.target.is_some(), csv, csv_has),
-            ("client-column", self.client_column.is_some(), csv, csv_has),
-            ("ignore-column", !self.ignore.is_empty(), csv, csv_has),
+            ("target", self.target.is_some(), csv, csv_has),
+            ("client_column", self.client_column.is_some(), csv, csv_has),
+            ("ignore", !self.ignore.is_empty(), csv, csv_has),
             ("missing", self.missing != Missing::Stop, csv, csv_has),
             ("resize", self.resize.is_some(), images, images_have),
-            ("broken", self.broken != Broken::Stop, images, only_skip),
+            ("broken", self.broken != Broken::Stop, images, images_have),
             (
-                "test-share",
+                "test_share",
                 self.test_share.is_some(),
                 own,
                 "bundled datasets have a test set of their own",

@@ -129,8 +129,8 @@ fn missing_values_are_named_and_handled_as_asked() {
     };
     assert_eq!(
         message(&root, "csv:DIR/t.csv", with(Missing::Stop)),
-        "DIR/t.csv:3: column `x` has no value, as 2 rows of all (x 1, job 1); leave these rows out with \
-         `--missing drop`, or fill the gaps with `--missing fill`"
+        "DIR/t.csv:3: column `x` has no value, as 2 rows of all (x 1, job 1); leave these rows out, or \
+         fill the gaps"
     );
     let data = read(&root, "csv:DIR/t.csv", with(Missing::Drop));
     assert_eq!(data.train.len() + data.test.len(), 3);
@@ -153,7 +153,7 @@ fn errors_name_the_line_and_the_column() {
     let at = "csv:DIR/people.csv";
     assert_eq!(
         message(&root, at, ReadOptions::default()),
-        "DIR/people.csv: say which column is the class, with `--target-column COLUMN`; the columns are name, age, job, income"
+        "DIR/people.csv: a table needs a target, the column that holds the class; the columns are name, age, job, income"
     );
     assert_eq!(
         message(&root, at, of("incom")),
@@ -184,8 +184,7 @@ fn errors_name_the_line_and_the_column() {
     );
     let names: String = (0..300).map(|i| format!("n{i},{}\n", i % 2)).collect();
     assert!(rows(&format!("x,y\n{names}"), y()).contains(
-        "column `x` has more than 256 distinct texts, such as `n256` in line 258; leave it out with \
-         `--ignore-column x`"
+        "column `x` has more than 256 distinct texts, such as `n256` in line 258; leave it out"
     ));
 }
 
@@ -211,7 +210,7 @@ fn a_packed_table_has_a_limit() {
 fn parquet_needs_its_feature() {
     let root = folder(&[("people.parquet", b"PAR1")]);
     let error = message(&root, "parquet:DIR/people.parquet", of("income"));
-    assert!(error.contains("--features parquet"), "{error}");
+    assert!(error.contains("feature `parquet`"), "{error}");
     let error = message(&root, "parquet:DIR/absent.parquet", of("income"));
     assert!(error.contains("does not exist"), "{error}");
 }

@@ -10,7 +10,7 @@ use super::measure::{
     BOX, FRAME_PAD, GAP, INSET, LINE, Lanes, MARGIN, SMALL, TEXT, TINY, TITLE, head_height,
     lane_of, stack,
 };
-use super::scene::{Crossing, Frame, Item, OpBox, Scene};
+use super::scene::{Crossing, Frame, FrameKind, Item, OpBox, Scene};
 use super::script::scenes;
 use super::text::width;
 
@@ -257,12 +257,12 @@ impl Pen {
     fn frame(&mut self, frame: &Frame, lane: usize, inside: Option<Rect>) {
         let body = stack(&frame.items);
         let rect = self.place(lane, inside, head_height(frame) + body + FRAME_PAD);
-        let colours = match (frame.is_grad, frame.op.as_str()) {
-            (true, _) => colour::GRAD,
-            (_, "fed.map") => [colour::WHITE, [colour::SERVER[1], colour::CLIENT[1]][lane]],
-            _ => colour::LOOP,
+        let colours = match frame.kind {
+            FrameKind::Grad => colour::GRAD,
+            FrameKind::Map => [colour::WHITE, [colour::SERVER[1], colour::CLIENT[1]][lane]],
+            FrameKind::Loop => colour::LOOP,
         };
-        if frame.op == "fed.map" {
+        if frame.kind == FrameKind::Map {
             // A stack of sheets: there is one for each client.
             for shift in [8.0, 4.0] {
                 let behind = Rect {

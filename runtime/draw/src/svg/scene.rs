@@ -21,13 +21,24 @@ pub(super) struct OpBox {
     pub op: String,
 }
 
+/// The regions that are drawn unlike the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FrameKind {
+    /// The loss of a gradient.
+    Grad,
+    /// The code of each client of a cohort, or the server's for each of them.
+    Map,
+    /// A loop, or whatever else has a region.
+    Loop,
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
     pub title: String,
     /// What its variables start from.
     pub note: String,
     pub op: String,
-    pub is_grad: bool,
+    pub kind: FrameKind,
     /// Whether it is the server's work for each client.
     pub on_server: bool,
     pub items: Vec<Item>,

@@ -3,7 +3,7 @@
 use fedround_ir::fed::{FedOp, Kind, Op, OpKind, OptOp, Place, Region, Value};
 use fedround_passes::report::notation::{TURN, Text};
 
-use super::scene::Frame;
+use super::scene::{Frame, FrameKind};
 use super::script::Script;
 
 impl Script<'_> {
@@ -57,7 +57,10 @@ impl Script<'_> {
             title,
             note: String::new(),
             op: op.kind.name(),
-            is_grad: false,
+            kind: match op.kind {
+                OpKind::Fed(FedOp::Map) => FrameKind::Map,
+                _ => FrameKind::Loop,
+            },
             on_server,
             items,
         })
@@ -121,7 +124,7 @@ impl Script<'_> {
             title,
             note: format!("starting from {}", notes.join(", ")),
             op: op.kind.name(),
-            is_grad: false,
+            kind: FrameKind::Loop,
             on_server: false,
             items,
         })
@@ -154,7 +157,7 @@ impl Script<'_> {
             title: format!("{g} ← ∇{f}({variable})"),
             note,
             op: op.kind.name(),
-            is_grad: true,
+            kind: FrameKind::Grad,
             on_server: false,
             items,
         })

@@ -60,7 +60,7 @@ pub(super) fn shape(paths: &[PathBuf], reading: &ReadOptions) -> Result<Shape, D
                 _ => "images differ in size".to_owned(),
             };
             let note = format!(
-                "{found} and are brought to {SIDE} x {SIDE}; `--resize N` chooses another size"
+                "{found} and are brought to {SIDE} x {SIDE}; the option `resize` chooses another size"
             );
             ([channels, SIDE, SIDE], Some(note))
         }

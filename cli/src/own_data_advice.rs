@@ -1,0 +1,28 @@
+//! Advice on errors in a user's own data. The library names its options; the command has a switch for each.
+
+use fedround_data::OwnDataError;
+
+/// The switch that helps, if there is one.
+pub(crate) fn of_own_data(error: &OwnDataError) -> Option<&'static str> {
+    Some(match error {
+        OwnDataError::Option { option, .. } => match *option {
+            "target" => "leave --target-column out",
+            "client_column" => "leave --client-column out",
+            "ignore" => "leave --ignore-column out",
+            "missing" => "leave --missing out",
+            "resize" => "--augment resize:N changes the size of other images",
+            "broken" => "leave --broken out",
+            "test_share" => "leave --test-share out",
+            "normalize" => "leave --normalize out",
+            _ => return None,
+        },
+        OwnDataError::NotThere { .. } => "check the path after --data",
+        OwnDataError::NoTarget { .. } => "--target-column COLUMN names the column of the classes",
+        OwnDataError::Missing { .. } => {
+            "--missing drop leaves rows with gaps out, and --missing fill fills the gaps"
+        }
+        OwnDataError::MissingName { .. } => "--missing drop leaves rows with gaps out",
+        OwnDataError::TooManyTexts { .. } => "--ignore-column COLUMN leaves a column out",
+        _ => return None,
+    })
+}
