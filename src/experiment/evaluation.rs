@@ -112,6 +112,7 @@ impl TestSet {
                 vqa_accuracy: language.vqa_accuracy,
                 perplexity: language.perplexity,
                 missing: own.missing,
+                by_clients: own.by_clients,
             },
             clients,
             validation: own.validation,

@@ -10,6 +10,8 @@ pub(super) struct OwnModels {
     pub differ: bool,
     /// Whether the server's model is a result of the training.
     pub server_trained: bool,
+    /// Which of the model's tensors only clients train, in the model's order.
+    pub by_clients: Vec<bool>,
     /// The accuracy of clients on their own test examples, by the client's number.
     pub tested: Vec<(usize, f64)>,
     /// The same on examples that they hold back from training, where parties told it.
@@ -25,6 +27,7 @@ impl OwnModels {
         Self {
             differ: false,
             server_trained: true,
+            by_clients: vec![],
             tested,
             validation: vec![],
             missing: vec![],
@@ -41,6 +44,7 @@ impl OwnModels {
         Self {
             differ: difference.any(),
             server_trained: server_trained(simulation, difference.by_clients()),
+            by_clients: difference.by_clients().to_vec(),
             ..Self::none(tested)
         }
     }
@@ -57,6 +61,7 @@ impl OwnModels {
         Ok(Self {
             differ: scores.own.contains(&true),
             server_trained: server_trained(simulation, &by_clients),
+            by_clients,
             tested: of(|score| score.test).collect(),
             validation: of(|score| score.validation).collect(),
             missing: scores.missing,

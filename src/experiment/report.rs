@@ -111,6 +111,10 @@ pub struct Scores {
     /// Clients whose own models could not be evaluated, because their party was away or failed.
     #[serde(default)]
     pub missing: Vec<usize>,
+    /// Which of the model's tensors only clients train, in the model's order: the server's values of them
+    /// are no result of the training. Empty if all clients use the server's model.
+    #[serde(default)]
+    pub by_clients: Vec<bool>,
 }
 
 /// What adversaries find of a protected attribute: areas under the ROC curve on the test set, the means

@@ -59,16 +59,29 @@ fn text(report: &Report) -> String {
 
 #[test]
 fn a_federation_reports_what_a_simulation_does() {
-    let mut personal = vec![];
+    let (mut personal, mut by_clients) = (vec![], vec![]);
     for spec in ["fedavg", "fedrep", "shared-head", "per-fedavg", "solo"] {
         let simulated = experiment(spec).run(5).unwrap();
         let found = federation(spec, 5);
         assert_eq!(text(&found), text(&simulated), "{spec}");
         let scores = found.scores.unwrap();
+        by_clients.extend(scores.by_clients.contains(&true).then_some(spec));
         assert_eq!(scores.local.unwrap().clients, 6, "{spec}");
         personal.extend(scores.personal.then_some(spec));
     }
     assert_eq!(personal, ["fedrep", "per-fedavg", "solo"]);
+    assert_eq!(by_clients, ["fedrep", "solo"]);
+}
+
+/// FADA's server leaves a network as it was, and so do its clients: it is none that only clients train.
+#[test]
+fn tensors_that_nobody_changed_are_the_servers() {
+    let simulated = experiment("fada").run(1).unwrap();
+    let found = federation("fada", 1);
+    assert_eq!(text(&found), text(&simulated));
+    let scores = found.scores.unwrap();
+    assert!(scores.personal && !scores.by_clients.is_empty());
+    assert!(!scores.by_clients.contains(&true), "{scores:?}");
 }
 
 /// What clients encode is sent as those bytes, and the server adds it to what it sent.

@@ -35,8 +35,7 @@ pub(super) fn write(
 ) -> Result<(), CliError> {
     let model = simulation.program().model().model();
     if simulation.personal_models_are_at_parties() {
-        // What no party sent is no result of the training.
-        return folder.models(model, report, keep, &simulation.unchanged_parameters()?);
+        return folder.models(model, report, keep, &only_of_clients(simulation, report)?);
     }
     let models = match with_clients {
         true => ClientModels::of(simulation)?,
@@ -63,6 +62,20 @@ pub(super) fn write(
     };
     let mut clients = ClientFolder::new(folder.dir().join(last))?;
     models.each(|client, tensors| clients.write(client, &own(&report.parameters, tensors)))
+}
+
+/// The tensors that only clients at parties train, as these told in the last evaluation. If none did, all
+/// tensors are taken for such that the server did not change.
+fn only_of_clients(simulation: &Simulation, report: &Report) -> Result<Vec<bool>, CliError> {
+    let unchanged = simulation.unchanged_parameters()?;
+    let told = report.scores.as_ref().map(|scores| &scores.by_clients);
+    Ok(match told.filter(|told| told.len() == unchanged.len()) {
+        Some(told) => {
+            let both = unchanged.iter().zip(told);
+            both.map(|(unchanged, told)| *unchanged && *told).collect()
+        }
+        None => unchanged,
+    })
 }
 
 /// A new folder of what clients have of their own, which replaces an earlier one. Where nobody has
