@@ -146,7 +146,8 @@ impl<'a> AppTrainer<'a> {
     }
 
     fn train(&mut self, content: &flower::Payload) -> Result<flower::Payload, ServerAppError> {
-        let model = self.layout.model(convention::arrays(content)?)?;
+        let received = convention::arrays(content)?;
+        let model = self.layout.model(received)?;
         self.set(convention::work(content, self.configured)?)?;
         self.requests += 1;
         let counted = usize::try_from(self.requests).unwrap_or(1);
@@ -157,7 +158,8 @@ impl<'a> AppTrainer<'a> {
         if !loss.is_finite() || !mean.iter().flatten().all(|x| x.is_finite()) {
             return Err(ServerAppError::NotFinite);
         }
-        let arrays = self.layout.arrays(&mean)?;
+        let mut arrays = self.layout.arrays(&mean)?;
+        arrays.extend(StateDict::counters(received));
         let metrics = [(TRAIN_LOSS, loss)];
         Ok(convention::reply(Some(arrays), examples, metrics))
     }

@@ -92,6 +92,13 @@ impl StateDict {
         arrays.collect()
     }
 
+    /// The counters of batches among arrays, which go back as they came: nothing is computed with them.
+    pub fn counters(arrays: &Arrays) -> Arrays {
+        let counters = arrays.iter().filter(|(name, _)| counts(name));
+        let counters = counters.map(|(name, array)| (name.clone(), array.clone()));
+        counters.collect()
+    }
+
     /// The model in arrays. Counters of batches are passed over.
     ///
     /// # Errors
@@ -99,7 +106,6 @@ impl StateDict {
     /// They are not exactly the model's.
     pub fn model(&self, arrays: &Arrays) -> Result<ModelValues, StateDictError> {
         let known = |name: &str| self.0.iter().any(|entry| entry.name == name);
-        let counts = |name: &str| name.rsplit('.').next() == Some(COUNTER);
         if let Some(name) = arrays.keys().find(|name| !known(name) && !counts(name)) {
             let known = self.0.iter().map(|entry| entry.name.as_str());
             return Err(StateDictError::Unexpected {
@@ -109,6 +115,11 @@ impl StateDict {
         }
         self.0.iter().map(|entry| entry.values(arrays)).collect()
     }
+}
+
+/// Whether an array is a counter of batches.
+fn counts(name: &str) -> bool {
+    name.rsplit('.').next() == Some(COUNTER)
 }
 
 impl Entry {

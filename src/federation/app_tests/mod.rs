@@ -1,5 +1,6 @@
 //! Apps of Flower on both sides, without Flower between them.
 
+mod batch_norm;
 mod checks;
 
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use super::client_apps::{ClientApps, Translated};
 use super::local_sgd::LocalSgd;
 use super::server_app::AppTrainer;
 use crate::experiment::Experiment;
+use crate::model_source::ModelSource;
 
 fn base() -> FedAvg {
     FedAvg {
@@ -44,7 +46,11 @@ fn data() -> Arc<Dataset> {
 }
 
 fn simulation(algorithm: impl Algorithm) -> Simulation {
-    let experiment = Experiment::new(algorithm).model("logistic").data(data());
+    compiled("logistic", algorithm)
+}
+
+fn compiled(model: impl Into<ModelSource>, algorithm: impl Algorithm) -> Simulation {
+    let experiment = Experiment::new(algorithm).model(model).data(data());
     let experiment = experiment.clients(3).cohort_batch(CohortBatch::Off);
     experiment.prepare(3).unwrap().into_simulation()
 }
@@ -55,6 +61,15 @@ fn trainer(clients: &[usize]) -> AppTrainer<'static> {
 }
 
 fn trainer_of(algorithm: fn() -> BoxedAlgorithm, clients: &[usize]) -> AppTrainer<'static> {
+    trainer_with(algorithm, simulation, clients)
+}
+
+/// Trains what a function makes of the algorithm.
+fn trainer_with(
+    algorithm: fn() -> BoxedAlgorithm,
+    simulation: fn(BoxedAlgorithm) -> Simulation,
+    clients: &[usize],
+) -> AppTrainer<'static> {
     let compile = move |work: Option<&LocalSgd>| {
         let mut algorithm = algorithm();
         for (name, value) in work.map(LocalSgd::settings).unwrap_or_default() {
