@@ -20,6 +20,7 @@ mod layouts;
 mod parties;
 mod party_evaluation;
 mod party_failures;
+mod party_mutations;
 mod party_sums;
 mod precision;
 mod registry;
