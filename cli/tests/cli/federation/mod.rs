@@ -1,8 +1,12 @@
 //! A coordinator and parties as processes on this machine, with a SuperLink between them.
 
+mod bad_parties;
 mod mixed;
 mod processes;
 mod proxy;
+mod refused;
+mod server_apps;
+mod sums;
 mod traffic;
 mod trials;
 
@@ -10,28 +14,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::superlink::{SuperLink, flower};
+use crate::superlink::{SuperLink, flower, until};
 use crate::support::{Place, SMALL, stderr};
-use processes::{Process, coordinator, parties, party, rounds, simulate};
+use processes::{Process, coordinator, difference, parties, party, rounds, simulate};
 
 fn assert_equal(place: &Place, spec: &str, simulated: &str) {
-    let model = |dir: &str| place.read(&format!("{dir}/model.safetensors"));
-    assert!(model(spec) == model(simulated), "{spec}");
-    let keys = [
-        "round",
-        "train_loss",
-        "bytes_up",
-        "bytes_down",
-        "accuracy",
-        "test_loss",
-        "class_accuracy",
-        "local_accuracy",
-    ];
-    assert_eq!(
-        rounds(place, spec, &keys),
-        rounds(place, simulated, &keys),
-        "{spec}"
-    );
+    let compared = difference(place, spec, simulated);
+    compared.unwrap_or_else(|why| panic!("{spec}: {why}"));
 }
 
 fn a_federation_equals_its_simulation(server: &SuperLink, spec: &str) {
@@ -103,6 +92,43 @@ fn a_killed_party_comes_back(server: &SuperLink) {
     );
 }
 
+/// A party that joins while rounds go by takes part from then on.
+fn a_party_may_join_later(server: &SuperLink) {
+    let place = Place::new();
+    let same = format!("{SMALL} --set fraction=1").replace("--rounds 4", "--rounds 100000");
+    let link = format!("--superlink http://{}", server.address());
+    let party = |host: &str| {
+        let own = format!("--state party-{host} --host {host} --heartbeat 10 --approve any");
+        Process::start(&place, &format!("party fedavg {link} {same} {own}"))
+    };
+    // Of each round until now.
+    let absent = || -> Vec<Vec<u64>> {
+        if !place.path("run/metrics.jsonl").exists() {
+            return vec![];
+        }
+        let rounds = rounds(&place, "run", &["failed"]).into_iter();
+        let clients = rounds.map(|round| {
+            let failed = round[0].as_array().into_iter().flatten();
+            failed.map(|client| client.as_u64().unwrap()).collect()
+        });
+        clients.collect()
+    };
+    let _first = party("0-4");
+    let line = format!("coordinator fedavg {link} {same} --state run --quiet");
+    let coordinator = Process::start(&place, &line);
+    until("a round without the second party", || !absent().is_empty());
+    let _second = party("5-9");
+    until("a round with it", || absent().iter().any(Vec::is_empty));
+    let output = coordinator.kill("-TERM");
+    assert_eq!(output.status.code(), Some(143), "{}", stderr(&output));
+    let absent = absent();
+    let before = absent.iter().take_while(|clients| !clients.is_empty());
+    let before: Vec<_> = before.collect();
+    assert!(before.iter().all(|clients| **clients == [5, 6, 7, 8, 9]));
+    let since = &absent[before.len()..];
+    assert!(since.iter().all(Vec::is_empty), "{absent:?}");
+}
+
 fn other_programs_are_refused(server: &SuperLink) {
     let place = Place::new();
     let link = format!("--superlink http://{}", server.address());
@@ -151,6 +177,13 @@ fn federations_on_one_superlink() {
         a_killed_coordinator_goes_on(&server)
     });
     scenario("killed party", &|| a_killed_party_comes_back(&server));
+    scenario("late party", &|| a_party_may_join_later(&server));
+    scenario("bad parties", &|| {
+        bad_parties::the_federation_goes_on(&server)
+    });
+    scenario("partial sums", &|| {
+        sums::four_blocks_equal_one_machine(&server)
+    });
     scenario("traffic", &|| {
         traffic::what_crosses_is_what_is_counted(&server)
     });

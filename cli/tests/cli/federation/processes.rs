@@ -1,7 +1,9 @@
 //! The processes of a federation, and the simulation that it has to equal.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use safetensors::SafeTensors;
 use serde_json::Value;
@@ -38,6 +40,19 @@ impl Process {
 
     pub fn end(mut self) -> Output {
         self.0.take().unwrap().wait_with_output().unwrap()
+    }
+
+    /// As [`Self::end`]; `None` if it takes longer than this.
+    pub fn end_within(mut self, limit: Duration) -> Option<Output> {
+        let start = Instant::now();
+        let child = self.0.as_mut().unwrap();
+        while child.try_wait().unwrap().is_none() {
+            if start.elapsed() > limit {
+                return None;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Some(self.end())
     }
 
     /// The most memory that it had so far, in MB.
@@ -89,6 +104,15 @@ pub fn simulate(place: &Place, spec: &str) -> String {
     out
 }
 
+/// The names of all bundled algorithms.
+pub fn algorithms(place: &Place) -> Vec<String> {
+    let list = place.success("list specs");
+    let names = list.lines().filter_map(|line| line.strip_prefix("  "));
+    let names = names.filter(|line| line.starts_with(|first: char| first.is_ascii_lowercase()));
+    let first = |line: &str| line.split(' ').next().unwrap_or_default().to_owned();
+    names.map(first).collect()
+}
+
 /// These results of all rounds.
 pub fn rounds(place: &Place, dir: &str, keys: &[&str]) -> Vec<Vec<Value>> {
     let text = place.text(&format!("{dir}/metrics.jsonl"));
@@ -99,25 +123,47 @@ pub fn rounds(place: &Place, dir: &str, keys: &[&str]) -> Vec<Vec<Value>> {
     rounds.collect()
 }
 
-/// Whether a federation has the losses, the bytes and the model of a simulation.
-pub fn equal(place: &Place, federation: &str, simulation: &str) -> bool {
-    let keys = ["round", "train_loss", "bytes_up", "bytes_down"];
-    let (found, expected) = (tensors(place, federation), tensors(place, simulation));
-    // A coordinator keeps what training changed at the server; a simulation knows the clients' models, too,
-    // and may keep more.
-    let same = |(name, bytes)| expected.get(name) == Some(bytes);
-    found.is_empty() == expected.is_empty()
-        && found.iter().all(same)
-        && rounds(place, federation, &keys) == rounds(place, simulation, &keys)
+/// How a federation differs from a simulation in its losses, bytes, accuracies and model, if it does.
+pub fn difference(place: &Place, federation: &str, simulation: &str) -> Result<(), String> {
+    let keys = [
+        "round",
+        "train_loss",
+        "bytes_up",
+        "bytes_down",
+        "accuracy",
+        "test_loss",
+        "class_accuracy",
+        "local_accuracy",
+    ];
+    let [found, expected] = [federation, simulation].map(|dir| rounds(place, dir, &keys));
+    for (found, expected) in found.iter().zip(&expected) {
+        if found != expected {
+            return Err(format!("{keys:?} are {found:?}, not {expected:?}"));
+        }
+    }
+    if found.len() != expected.len() {
+        return Err(format!("{} rounds, not {}", found.len(), expected.len()));
+    }
+    let model = |dir: &str| fs::read(place.path(&format!("{dir}/model.safetensors"))).ok();
+    let (found, expected) = (model(federation), model(simulation));
+    if found == expected {
+        return Ok(());
+    }
+    let [found, expected] = [found, expected].map(|file| tensors(&file.unwrap_or_default()));
+    let names = found.keys().chain(expected.keys());
+    let other = names.filter(|name| found.get(*name) != expected.get(*name));
+    Err(format!(
+        "other tensors: {:?}",
+        other.collect::<BTreeSet<_>>()
+    ))
 }
 
-/// The tensors of a run's model, if it has one: the bytes of each by its name.
-fn tensors(place: &Place, dir: &str) -> BTreeMap<String, Vec<u8>> {
-    let file = std::fs::read(place.path(&format!("{dir}/model.safetensors")));
-    let Ok(file) = file else {
+/// The tensors of a model's file, of which there may be none: the bytes of each by its name.
+fn tensors(file: &[u8]) -> BTreeMap<String, Vec<u8>> {
+    if file.is_empty() {
         return BTreeMap::new();
-    };
-    let tensors = SafeTensors::deserialize(&file).unwrap().tensors();
+    }
+    let tensors = SafeTensors::deserialize(file).unwrap().tensors();
     let bytes = tensors.into_iter();
     bytes
         .map(|(name, tensor)| (name, tensor.data().to_vec()))

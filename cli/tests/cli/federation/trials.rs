@@ -5,15 +5,17 @@
 //! cargo test --workspace --test cli federation::trials -- --ignored --nocapture --test-threads 1
 //! ```
 
+mod every;
+
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use fedround_random::StreamKey;
 use serde_json::Value;
 
-use super::processes::{Process, equal, rounds};
+use super::processes::{Process, difference, rounds};
 use crate::superlink::{SuperLink, flower};
-use crate::support::{Place, SMALL, number, real, stderr};
+use crate::support::{Place, number, stderr};
 
 /// A run of the command as a federation.
 struct Federation<'a> {
@@ -53,104 +55,33 @@ impl Federation<'_> {
         self.hosts.iter().map(|host| self.party(host)).collect()
     }
 
-    /// Ends without a failure.
-    fn run(&self) {
+    /// Ends without a failure, or says which process failed and how.
+    fn try_run(&self) -> Result<(), String> {
         let parties = self.parties();
-        let output = self.coordinator().end();
-        assert!(
-            output.status.success(),
-            "{}: {}",
-            self.name,
-            stderr(&output)
-        );
+        let limit = Duration::from_secs(600);
+        let output = self.coordinator().end_within(limit);
+        let output = output.ok_or_else(|| format!("no end in {limit:?}"))?;
+        if !output.status.success() {
+            return Err(format!("the coordinator: {}", stderr(&output)));
+        }
         for party in parties {
             let output = party.kill("-TERM");
-            assert_eq!(output.status.code(), Some(143), "{}", stderr(&output));
+            if output.status.code() != Some(143) {
+                return Err(format!("a party: {}", stderr(&output)));
+            }
         }
+        Ok(())
     }
-}
 
-/// The names of all bundled algorithms.
-fn algorithms(place: &Place) -> Vec<String> {
-    let list = place.success("list specs");
-    let names = list.lines().filter_map(|line| line.strip_prefix("  "));
-    let names = names.filter(|line| line.starts_with(|first: char| first.is_ascii_lowercase()));
-    let first = |line: &str| line.split(' ').next().unwrap_or_default().to_owned();
-    names.map(first).collect()
+    fn run(&self) {
+        let ran = self.try_run();
+        ran.unwrap_or_else(|why| panic!("{}: {why}", self.name));
+    }
 }
 
 const ONE: &[&str] = &["0-9"];
 const TWO: &[&str] = &["0-4", "5-9"];
 const TEN: &[&str] = &["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
-
-/// The algorithm with settings of a small run.
-fn small(spec: &str) -> String {
-    let settings = match spec {
-        // It has three phases.
-        "fedfed" => format!("{SMALL} --set distill=1 --set distill_share=1"),
-        // Its clients keep layers before the last.
-        "lg-fedavg" => SMALL.replace("logistic", "2nn"),
-        // The examples are to have a protected attribute.
-        "fair" => {
-            let data = real(&["adult"]).unwrap();
-            let dir = data.display();
-            format!("--data adult --data-dir {dir} --clients 10 --rounds 4")
-        }
-        _ => SMALL.to_owned(),
-    };
-    format!("{spec} {settings} --reproducible-noise")
-}
-
-/// Runs the simulation. Several clients train in each round, where the algorithm lets one choose how many.
-/// Gives the settings.
-fn simulate(place: &Place, spec: &str) -> String {
-    let line = small(spec);
-    let out = format!("--cohort-batch off --quiet --out {spec}");
-    let sampled = format!("{line} --set fraction=0.6");
-    let output = place.output(&format!("run {sampled} {out}"));
-    if output.status.success() {
-        return sampled;
-    }
-    assert!(
-        stderr(&output).contains("`fraction`"),
-        "{}",
-        stderr(&output)
-    );
-    place.success(&format!("run {line} {out}"));
-    line
-}
-
-#[test]
-#[ignore = "takes minutes"]
-fn every_algorithm_equals_its_simulation() {
-    let Some(programs) = flower() else { return };
-    let server = SuperLink::open(&programs);
-    let place = Place::new();
-    let mut others = vec![];
-    for spec in algorithms(&place) {
-        let line = simulate(&place, &spec);
-        for hosts in [ONE, TWO, TEN] {
-            let start = Instant::now();
-            let federation = Federation {
-                place: &place,
-                address: server.address(),
-                line: line.clone(),
-                hosts,
-                // On a busy machine ten parties take their time, and nobody is to be left out.
-                waits: "--deadline 3000",
-                name: format!("{spec}-{}", hosts.len()),
-            };
-            federation.run();
-            let equal = equal(&place, &federation.name, &spec);
-            let seconds = start.elapsed().as_secs_f64();
-            println!("{}: equal {equal}, {seconds:.1} s", federation.name);
-            if !equal {
-                others.push(federation.name);
-            }
-        }
-    }
-    assert!(others.is_empty(), "{others:?}");
-}
 
 /// Which process is killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -214,7 +145,7 @@ fn kills_at_random_times_end_in_the_right_model() {
     };
     let start = Instant::now();
     federation("undisturbed".to_owned(), &server).run();
-    assert!(equal(&place, "undisturbed", "simulated"));
+    difference(&place, "undisturbed", "simulated").unwrap();
     let whole = start.elapsed();
     // How many runs ended, and how many of them lost no client in any round.
     let mut results: BTreeMap<Victim, (u64, u64)> = BTreeMap::new();
@@ -231,7 +162,7 @@ fn kills_at_random_times_end_in_the_right_model() {
         assert_eq!(rounds.len(), 10, "{}", federation.name);
         let lost = |value: &Value| value.as_array().map_or(0, Vec::len);
         let lost: usize = rounds.iter().flatten().map(lost).sum();
-        let equal = equal(&place, &federation.name, "simulated");
+        let equal = difference(&place, &federation.name, "simulated").is_ok();
         println!(
             "{trial}: {victim:?} killed after {:.1} s, away {:.1} s: {lost} clients lost, equal {equal}",
             after.as_secs_f64(),
@@ -270,7 +201,7 @@ fn cost_of_ten_parties() {
     let parties = federation.parties();
     let output = federation.coordinator().end();
     assert!(output.status.success(), "{}", stderr(&output));
-    assert!(equal(&place, "run", "simulated"));
+    difference(&place, "run", "simulated").unwrap();
     let median = |dir: &str| {
         let mut seconds: Vec<f64> = rounds(&place, dir, &["seconds"])
             .iter()

@@ -1,0 +1,57 @@
+//! Algorithms that cannot run between parties: both sides say so before anything is sent or written.
+
+use std::net::TcpListener;
+
+use super::processes::algorithms;
+use crate::support::{Place, SMALL};
+
+/// Those of the bundled algorithms, and a part of the reason.
+pub const REFUSED: [(&str, &str); 2] = [
+    ("fedasync", "updates arrive one by one"),
+    ("push-sum", "clients send to each other"),
+];
+
+/// Fails if a coordinator or a party of an algorithm does anything but say why it cannot run.
+pub fn assert_refused(place: &Place, spec: &str, why: &str) {
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    server.set_nonblocking(true).unwrap();
+    let link = format!("--superlink http://{}", server.local_addr().unwrap());
+    for side in ["coordinator", "party"] {
+        let own = match side {
+            "party" => "--host 0-9 --approve any",
+            _ => "--min-parties 1",
+        };
+        let line = format!("{side} {spec} {SMALL} {link} --state refused {own}");
+        let text = place.failure(&line, 1);
+        assert!(text.contains(why), "{line}: {text}");
+        assert!(!place.path("refused").exists(), "{line}");
+    }
+    // Nobody called.
+    let called = server.accept().map_err(|error| error.kind());
+    assert_eq!(called.unwrap_err(), std::io::ErrorKind::WouldBlock);
+}
+
+#[test]
+fn algorithms_that_need_a_simulation_are_refused() {
+    let place = Place::new();
+    let known = algorithms(&place);
+    for (spec, why) in REFUSED {
+        assert!(known.iter().any(|name| name == spec), "{spec}");
+        assert_refused(&place, spec, why);
+        // Plug-ins keep what their base does.
+        if spec == "fedasync" {
+            assert_refused(&place, "fedasync(fedprox)", why);
+        }
+    }
+}
+
+/// The table of the docs has these and no others.
+#[test]
+fn the_docs_list_them() {
+    let page = include_str!("../../../../docs/federation.md");
+    let section = page.split("## Which algorithms run").nth(1).unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    let rows = section.lines().filter_map(|line| line.strip_prefix("| `"));
+    let listed: Vec<&str> = rows.filter_map(|row| row.split('`').next()).collect();
+    assert_eq!(listed, REFUSED.map(|(spec, _)| spec));
+}
