@@ -26,6 +26,7 @@ pub(crate) struct Config {
     pub train: Option<String>,
     pub rounds: Option<usize>,
     pub seed: Option<u64>,
+    pub partition_seed: Option<u64>,
     pub reproducible_noise: Option<bool>,
     pub delta: Option<f64>,
     pub eval_every: Option<usize>,
@@ -60,7 +61,7 @@ pub(crate) struct Config {
     pub hyper: toml::Table,
 }
 
-const KEYS: [&str; 40] = [
+const KEYS: [&str; 41] = [
     "spec",
     "data",
     "data_dir",
@@ -73,6 +74,7 @@ const KEYS: [&str; 40] = [
     "train",
     "rounds",
     "seed",
+    "partition_seed",
     "reproducible_noise",
     "delta",
     "eval_every",
@@ -240,6 +242,7 @@ mod tests {
             train: Some(String::new()),
             rounds: Some(1),
             seed: Some(1),
+            partition_seed: Some(1),
             reproducible_noise: Some(true),
             delta: Some(1e-6),
             eval_every: Some(1),

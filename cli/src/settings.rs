@@ -119,6 +119,7 @@ impl Settings {
                 None => default.partition,
             },
             seed: seed.or(file.seed).unwrap_or(default.seed),
+            partition_seed: args.partition_seed.or(file.partition_seed),
             weights,
             server_state: server_state.transpose()?,
             reproducible_noise: !args.system_noise
@@ -255,6 +256,7 @@ impl Settings {
             train: (run.train != Train::All).then(|| run.train.to_string()),
             rounds: Some(self.rounds),
             seed: Some(run.seed),
+            partition_seed: run.partition_seed,
             reproducible_noise: run.reproducible_noise.then_some(true),
             delta: (self.delta != DELTA).then_some(self.delta),
             eval_every: Some(run.eval_every),

@@ -168,7 +168,7 @@ impl Experiment {
     fn build(&self, splits: Option<Vec<Split>>, rounds: usize) -> Result<Run, ExperimentError> {
         self.settings.check(rounds)?;
         let data = self.data.load()?;
-        let Settings { clients, seed, .. } = self.settings;
+        let (clients, seed) = (self.settings.clients, self.settings.dealing_seed());
         let (data, public) = match (&self.public, self.settings.public_share) {
             (None, Some(_)) if splits.is_some() => {
                 return Err(ExperimentError::PublicShareOfSplits);

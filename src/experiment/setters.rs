@@ -31,6 +31,13 @@ impl Experiment {
         self
     }
 
+    /// Draws who has which examples from this seed, and everything else from that of [`seed`](Self::seed).
+    #[must_use]
+    pub fn partition_seed(mut self, seed: u64) -> Self {
+        self.settings.partition_seed = Some(seed);
+        self
+    }
+
     /// Starts from the weights of a file, such as a run's `model.safetensors`, instead of ones that
     /// are drawn. [`Run::loaded_weights`](super::Run::loaded_weights) says which of the model's tensors the file had.
     #[must_use]

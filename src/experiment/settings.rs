@@ -19,6 +19,10 @@ pub struct Settings {
     pub partition: Partition,
     /// Seed of the partition, the cohorts, the order of batches and the initial parameters.
     pub seed: u64,
+    /// Seed of who has which examples, where it is another one: of the partition, and of the examples that are
+    /// public or held back for validation. Runs that differ in [`seed`](Self::seed) alone then have the same
+    /// clients.
+    pub partition_seed: Option<u64>,
     /// Weights to start from; without any, all are drawn from the seed.
     pub weights: Option<InitialWeights>,
     /// What of the model trains: all of it, or adapters beside weights that stay as they are.
@@ -98,6 +102,7 @@ impl Default for Settings {
             clients: 100,
             partition: Partition::Shards { per_client: 2 },
             seed: 1,
+            partition_seed: None,
             weights: None,
             train: Train::default(),
             server_state: None,
@@ -136,6 +141,11 @@ impl Default for Settings {
 const MOST_THREADS: usize = 1024;
 
 impl Settings {
+    /// The seed of who has which examples.
+    pub fn dealing_seed(&self) -> u64 {
+        self.partition_seed.unwrap_or(self.seed)
+    }
+
     /// Checks what can be checked without the data.
     ///
     /// # Errors

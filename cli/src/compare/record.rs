@@ -167,6 +167,11 @@ impl Record {
         self.points(|line| line.test_accuracy)
     }
 
+    /// The mean over clients of the accuracy on their own test examples.
+    pub fn local_curve(&self) -> Vec<Point> {
+        self.points(|line| Some(line.local_accuracy.as_ref()?.mean))
+    }
+
     fn points(&self, value: fn(&Line) -> Option<f64>) -> Vec<Point> {
         let point = |line: &Line| {
             Some(Point {

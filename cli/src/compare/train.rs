@@ -79,7 +79,7 @@ pub(crate) fn prepare(
             }
         } else {
             let run = &cell.settings.run;
-            run.partition.deal(&data, run.clients, run.seed)?;
+            run.partition.deal(&data, run.clients, run.dealing_seed())?;
         }
         Ok(Some(data))
     };

@@ -40,7 +40,7 @@ pub(super) fn splits(
     data: &Dataset,
     (here, own): (&[usize], bool),
 ) -> Result<Vec<Split>, CliError> {
-    let (partition, seed) = (&settings.run.partition, settings.run.seed);
+    let (partition, seed) = (&settings.run.partition, settings.run.dealing_seed());
     let deal = |clients: usize| -> Result<Vec<Split>, PartitionError> {
         partition.deal(data, clients, seed)
     };
@@ -87,7 +87,8 @@ mod tests {
             let all = splits(&settings, &data, (&[1, 3], own)).unwrap();
             all.into_iter().map(|split| split.train).collect::<Vec<_>>()
         };
-        let whole = settings.run.partition.deal(&data, 4, settings.run.seed);
+        let run = &settings.run;
+        let whole = run.partition.deal(&data, 4, run.dealing_seed());
         let whole = whole.unwrap();
         let part = trained(false);
         assert_eq!((&part[1], &part[3]), (&whole[1].train, &whole[3].train));

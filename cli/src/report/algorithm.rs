@@ -71,7 +71,7 @@ pub(super) fn sections(catalog: &Catalog, algorithms: &[(String, Settings)]) -> 
 /// How many examples of which class each client trains on.
 fn who_has_what(settings: &Settings, data: &Dataset) -> Markup {
     let run = &settings.run;
-    let splits = match run.partition.deal(data, run.clients, run.seed) {
+    let splits = match run.partition.deal(data, run.clients, run.dealing_seed()) {
         Ok(splits) => splits,
         Err(error) => return missing(&error.to_string()),
     };
@@ -92,7 +92,7 @@ fn who_has_what(settings: &Settings, data: &Dataset) -> Markup {
     html! {
         p {
             (grouped(sizes().sum::<usize>() as u64)) " training examples of " (data.name) ", dealt to "
-            (splits.len()) " clients by " code { (run.partition) } " with seed " (run.seed) ": "
+            (splits.len()) " clients by " code { (run.partition) } " with seed " (run.dealing_seed()) ": "
             (grouped(fewest as u64)) " to " (grouped(most as u64)) " each."
         }
         @if splits.len() > CLIENTS { p.note { "The first " (CLIENTS) " clients are drawn." } }

@@ -35,6 +35,14 @@ pub(crate) struct ReproduceArgs {
     /// Number of seeds [default: the table's]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub seeds: Option<u64>,
+    /// The first seed; the others follow it. Confirm a result with seeds that had no part in finding it
+    #[arg(long, value_name = "SEED", default_value_t = 1,
+          value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64 - 1_000_000))]
+    pub first_seed: u64,
+    /// Deal the examples with this seed in all runs, so that they differ in nothing but training
+    /// [default: each run deals with its own]
+    #[arg(long, value_name = "SEED", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    pub partition_seed: Option<u64>,
     /// Folder that holds the datasets' folders
     #[arg(long, value_name = "DIR", default_value = "data")]
     pub data_dir: PathBuf,
@@ -86,6 +94,7 @@ impl ReproduceArgs {
         SettingArgs {
             data_dir: Some(self.data_dir.clone()),
             rounds: self.rounds,
+            partition_seed: self.partition_seed,
             // A table's numbers are to repeat.
             reproducible_noise: true,
             engine: self.engine.clone(),

@@ -1,8 +1,9 @@
 //! What the runs say of a paper's claims: differences over runs with the same seed.
 
-use fedround_metrics::paired::{CorrectedDifference, PairedDifference, corrected};
+use fedround_metrics::paired::{CorrectedDifference, PairedDifference, corrected_in};
 use serde::{Serialize, Serializer};
 
+use super::args::Scale;
 use super::measures::{Runs, pairs};
 use super::plan::Plan;
 use super::unit::{Unit, unit};
@@ -16,6 +17,8 @@ pub(super) struct Found {
     pub measure: usize,
     /// Whether the claim is that the method has less.
     pub less: bool,
+    /// Whether it is one of the claims that the table is about.
+    pub headline: bool,
     /// `None` of fewer than two pairs.
     #[serde(flatten)]
     pub difference: Option<CorrectedDifference>,
@@ -65,12 +68,51 @@ impl Verdict {
     }
 }
 
-/// The claims of a plan's table about methods that are run, corrected for their number.
+/// The claims of a plan's table about methods that are run. Headline claims are corrected for the number of
+/// headline claims that the table has at this scale, the others for theirs, however many of them are run.
 pub(super) fn found(plan: &Plan, runs: &Runs<'_>) -> Vec<Found> {
+    let all = claims(plan);
+    let mut found = vec![];
+    for headline in [true, false] {
+        let (mut own, mut differences) = (vec![], vec![]);
+        let family = || all.iter().filter(|claim| claim.headline == headline);
+        for claim in family() {
+            let entrant = |method| plan.entrant(claim.setting, method);
+            let (Some(ours), Some(theirs)) = (entrant(claim.method), entrant(claim.than)) else {
+                continue;
+            };
+            let measure = &plan.table.common.measure[claim.measure];
+            let pairs = pairs(plan, runs, [ours, theirs], &measure.of);
+            differences.push(PairedDifference::of(&pairs));
+            own.push(claim);
+        }
+        let corrected = corrected_in(&differences, family().count());
+        let with = |(claim, difference): (&Found, Option<CorrectedDifference>)| Found {
+            verdict: Verdict::of(difference.as_ref(), claim.less),
+            difference,
+            ..*claim
+        };
+        found.extend(own.into_iter().zip(corrected).map(with));
+    }
+    found
+}
+
+/// How many claims the table has at the plan's scale, run or not: headline claims, and others.
+pub(super) fn family(plan: &Plan) -> [usize; 2] {
+    let all = claims(plan);
+    let headline = all.iter().filter(|claim| claim.headline).count();
+    [headline, all.len() - headline]
+}
+
+/// Every claim of the table in every setting that its scale has, without a difference.
+fn claims(plan: &Plan) -> Vec<Found> {
     let common = &plan.table.common;
     let method = |name: &str| common.method.iter().position(|m| m.name == name);
-    let (mut claims, mut differences) = (vec![], vec![]);
-    for setting in 0..plan.table.setting.len() {
+    let mut all = vec![];
+    for (setting, of_table) in plan.table.setting.iter().enumerate() {
+        if of_table.full_only && plan.scale == Scale::Small {
+            continue;
+        }
         for claim in common.claim.iter().flatten() {
             let measure = common.measure.iter().position(|m| m.name == claim.measure);
             for than in &claim.than {
@@ -79,44 +121,27 @@ pub(super) fn found(plan: &Plan, runs: &Runs<'_>) -> Vec<Found> {
                 else {
                     continue;
                 };
-                let entrants = [ours, theirs].map(|method| plan.entrant(setting, method));
-                let [Some(first), Some(second)] = entrants else {
-                    continue;
-                };
-                let of = &common.measure[measure].of;
-                differences.push(PairedDifference::of(&pairs(
-                    plan,
-                    runs,
-                    [first, second],
-                    of,
-                )));
-                claims.push(Found {
+                all.push(Found {
                     setting,
                     method: ours,
                     than: theirs,
                     measure,
                     less: claim.less,
+                    headline: claim.headline.contains(than),
                     difference: None,
                     verdict: Verdict::TooFew,
-                    unit: unit(of, true),
+                    unit: unit(&common.measure[measure], true),
                 });
             }
         }
     }
-    let with = |(claim, difference): (Found, Option<CorrectedDifference>)| Found {
-        verdict: Verdict::of(difference.as_ref(), claim.less),
-        difference,
-        ..claim
-    };
-    claims
-        .into_iter()
-        .zip(corrected(&differences))
-        .map(with)
-        .collect()
+    all
 }
 
 #[cfg(test)]
 mod tests {
+    use fedround_metrics::paired::corrected;
+
     use super::*;
 
     #[test]

@@ -29,7 +29,8 @@ pub(super) fn claims(report: &Report, style: &str) -> Option<(Table, String)> {
         let write = |x: f64| claim.unit.write(x, true);
         let mut cells = vec![];
         cells.extend(settings.then(|| report.settings[claim.setting].clone()));
-        cells.push(format!("{ours} {sign} {theirs}"));
+        let star = if claim.headline { " *" } else { "" };
+        cells.push(format!("{ours} {sign} {theirs}{star}"));
         cells.extend(measures.then(|| measure.unwrap_or_default().to_owned()));
         cells.extend([
             of(&|d| write(d.difference.mean)),
@@ -46,8 +47,39 @@ pub(super) fn claims(report: &Report, style: &str) -> Option<(Table, String)> {
     let names = header.len();
     header.extend(["difference", "95 % interval", "p", "verdict"]);
     let about = format!(
-        "Claims: mean differences of runs with the same seed, which have the same clients, initial weights and batches; Student's intervals and p, corrected by Holm's method for the {} claims. The interval alone decides: on the claim's side of zero it is shown, on the other side contradicted.",
-        claims.len()
+        "Claims: mean differences of runs with the same seed, which have the same clients, initial weights and batches; Student's intervals and p, corrected by Holm's method {}, whichever of them are run. The interval alone decides: on the claim's side of zero it is shown, on the other side contradicted.",
+        families(report.family)
     );
     Some((table(style, header, names, claims.iter().map(row)), about))
+}
+
+/// What the claims are corrected for.
+fn families([headline, others]: [usize; 2]) -> String {
+    let claims = |n: usize, kind: &str| match n {
+        1 => format!("one {kind}claim"),
+        n => format!("{n} {kind}claims"),
+    };
+    match (headline, others) {
+        (0, n) | (n, 0) => format!("for the {} of the table at this scale", claims(n, "")),
+        (headline, others) => format!(
+            "for the {} of the table at this scale (*), and apart from these for its {}",
+            claims(headline, "headline "),
+            claims(others, "other "),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_families_are_told() {
+        assert_eq!(families([0, 3]), "for the 3 claims of the table at this scale");
+        assert_eq!(families([1, 0]), "for the one claim of the table at this scale");
+        assert_eq!(
+            families([2, 1]),
+            "for the 2 headline claims of the table at this scale (*), and apart from these for its one other claim"
+        );
+    }
 }

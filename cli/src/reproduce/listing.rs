@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::tables::Paper;
+use super::tables::{Absent, Paper};
 use crate::compare::Cell;
 use crate::hypers::Given;
 use crate::settings::Settings;
@@ -24,6 +24,7 @@ pub(super) fn tables(paper: &Paper) -> String {
         name,
         title,
         tables,
+        ..
     } = of(paper);
     let rows = tables.into_iter();
     let rows =
@@ -31,20 +32,31 @@ pub(super) fn tables(paper: &Paper) -> String {
     format!("{name}  {title}\n{}", columns(rows))
 }
 
+/// A paper's tables, and what else the paper shows.
+pub(super) fn whole(paper: &Paper) -> String {
+    let absent = paper.absent.iter();
+    let absent: String = absent
+        .map(|Absent { name, why }| format!("  {name}: {why}\n"))
+        .collect();
+    format!("{}\nnot run here:\n{absent}", tables(paper))
+}
+
 /// A paper of `fedround reproduce --json`.
 #[derive(Serialize)]
 pub(super) struct Listed<'a> {
-    name: &'a str,
-    title: &'a str,
-    tables: Vec<ListedTable<'a>>,
+    pub name: &'a str,
+    pub title: &'a str,
+    pub tables: Vec<ListedTable<'a>>,
+    /// What else the paper shows, and why it is not run.
+    pub absent: &'a [Absent],
 }
 
 /// A table of a paper.
 #[derive(Serialize)]
-struct ListedTable<'a> {
-    name: &'a str,
-    title: &'a str,
-    methods: Vec<&'a str>,
+pub(super) struct ListedTable<'a> {
+    pub name: &'a str,
+    pub title: &'a str,
+    pub methods: Vec<&'a str>,
 }
 
 /// A paper with the methods of its tables.
@@ -64,6 +76,7 @@ pub(super) fn of(paper: &Paper) -> Listed<'_> {
         name: paper.name,
         title: &paper.title,
         tables: tables.collect(),
+        absent: &paper.absent,
     }
 }
 
@@ -86,6 +99,9 @@ fn command(settings: &Settings, out: &Path) -> String {
     }
     flag("clients", &settings.run.clients.to_string());
     flag("partition", &settings.run.partition.to_string());
+    if let Some(seed) = settings.run.partition_seed {
+        flag("partition-seed", &seed.to_string());
+    }
     flag("model", &settings.model);
     for (name, variant) in &settings.run.auxiliaries {
         flag("aux", &format!("{name}={variant}"));

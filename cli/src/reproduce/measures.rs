@@ -4,7 +4,7 @@ use fedround::experiment::{AttributeAuc, Status};
 use fedround_metrics::progress::{first_to_reach, mean_of_last};
 
 use super::plan::Plan;
-use super::tables::Of;
+use super::columns::{Measure, Of};
 use crate::compare::{Record, Spread};
 use crate::hypers::Given;
 use crate::settings::Settings;
@@ -14,14 +14,20 @@ pub(super) type Runs<'r> = Vec<Vec<Option<&'r Record>>>;
 
 /// A number of an entrant over its complete runs; where others are subtracted, of the differences
 /// between runs of one seed.
-pub(super) fn spread(plan: &Plan, runs: &Runs<'_>, entrant: usize, of: &Of) -> Option<Spread> {
-    let target = target(plan, runs, entrant);
+pub(super) fn spread(
+    plan: &Plan,
+    runs: &Runs<'_>,
+    entrant: usize,
+    measure: &Measure,
+) -> Option<Spread> {
+    let (of, target) = (&measure.of, target(plan, runs, entrant, &measure.of));
     let values = |entrant: usize| {
         let settings = &plan.entrants[entrant].settings;
         let runs = runs[entrant].iter();
         runs.map(move |run| value(plan, complete(*run)?, settings, of, target))
     };
-    let Some(base) = &plan.paper.difference_from else {
+    let base = plan.paper.difference_from.as_ref();
+    let Some(base) = base.filter(|_| !measure.alone) else {
         return Spread::of(values(entrant).flatten());
     };
     let base = beside(plan, entrant, base)?;
@@ -38,7 +44,7 @@ pub(super) fn pairs(
 ) -> Vec<(f64, f64)> {
     let values = |entrant: usize| {
         let settings = &plan.entrants[entrant].settings;
-        let target = target(plan, runs, entrant);
+        let target = target(plan, runs, entrant, of);
         let runs = runs[entrant].iter();
         runs.map(move |run| value(plan, complete(*run)?, settings, of, target))
     };
@@ -62,13 +68,33 @@ fn beside(plan: &Plan, entrant: usize, method: &str) -> Option<usize> {
     plan.entrant(plan.entrants[entrant].setting, method)
 }
 
-/// The best accuracy of the method that sets the target, in whole percent.
-fn target(plan: &Plan, runs: &Runs<'_>, entrant: usize) -> Option<f64> {
+/// What a measure is to reach, if it is to reach something: the best accuracy of the method that sets the target, in
+/// whole percent, or the last one of the worst method of the setting.
+fn target(plan: &Plan, runs: &Runs<'_>, entrant: usize, of: &Of) -> Option<f64> {
+    match of {
+        Of::RoundsToTarget | Of::BytesToTarget => {}
+        Of::RoundsToLowest | Of::BytesToLowest => return lowest(plan, runs, entrant),
+        _ => return None,
+    }
     let base = beside(plan, entrant, plan.paper.target_of.as_deref()?)?;
     let best = runs[base]
         .iter()
         .filter_map(|run| complete(*run)?.best_test_accuracy);
     Some((100.0 * Spread::of(best)?.mean).floor() / 100.0)
+}
+
+/// The lowest of all methods' mean accuracies over clients after the last round, in the setting of an entrant; `None`
+/// where a method is not run.
+fn lowest(plan: &Plan, runs: &Runs<'_>, entrant: usize) -> Option<f64> {
+    let methods = 0..plan.table.common.method.len();
+    let last = |method| {
+        let other = plan.entrant(plan.entrants[entrant].setting, method)?;
+        let complete = runs[other].iter().filter_map(|run| complete(*run));
+        let local = complete.filter_map(|run| Some(run.local_accuracy.as_ref()?.mean));
+        Some(Spread::of(local)?.mean)
+    };
+    let all: Option<Vec<f64>> = methods.map(last).collect();
+    all?.into_iter().reduce(f64::min)
 }
 
 fn value(
@@ -95,6 +121,14 @@ fn value(
             percent(*run.client_accuracy.get(client)?)
         }
         Of::RoundsToTarget => Some(first_to_reach(&run.server_curve(), target?)?.round as f64),
+        Of::BytesToTarget => Some(first_to_reach(&run.server_curve(), target?)?.bytes as f64),
+        Of::RoundsToLowest => Some(first_to_reach(&run.local_curve(), target?)?.round as f64),
+        Of::BytesToLowest => Some(first_to_reach(&run.local_curve(), target?)?.bytes as f64),
+        Of::MostBytes => {
+            let rounds = run.lines.iter().map(|line| line.bytes_up + line.bytes_down);
+            Some(rounds.max()? as f64)
+        }
+        Of::Bytes => Some((run.bytes_up + run.bytes_down) as f64),
         Of::AdversaryAlong => percent(mean(&run.adversary, |e| e.along)),
         Of::AdversaryAfter => percent(mean(&run.adversary, |e| e.auc)),
         Of::AdversaryFloor => percent(mean(&run.adversary, |e| e.floor)),

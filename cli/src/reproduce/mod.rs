@@ -3,6 +3,7 @@
 mod args;
 mod claims;
 mod claims_table;
+mod columns;
 mod error;
 mod listing;
 mod measures;
@@ -44,7 +45,7 @@ pub(super) fn reproduce(catalog: &Catalog, args: &ReproduceArgs) -> Result<ExitC
     let Some(table) = &args.table else {
         write(&match args.json {
             true => json(&listing::of(&paper))?,
-            false => listing::tables(&paper),
+            false => listing::whole(&paper),
         })?;
         return Ok(ExitCode::SUCCESS);
     };

@@ -80,8 +80,9 @@ impl Plan {
             Scale::Small => paper.runs.small,
             Scale::Full => paper.runs.full,
         };
+        let last = args.first_seed + args.seeds.unwrap_or(runs);
         Ok(Self {
-            seeds: (1..=args.seeds.unwrap_or(runs)).collect(),
+            seeds: (args.first_seed..last).collect(),
             paper,
             table,
             scale,
@@ -104,9 +105,9 @@ impl Plan {
                 }
                 Err(error) => return Err(error),
             };
-            if self.paper.one_party_a_domain {
+            if let Some(parties) = self.parties_a_domain(&entrant) {
                 self.parties.clone_from(&data.group_names);
-                entrant.settings.run.clients = self.parties.len() * self.table.parties_a_domain;
+                entrant.settings.run.clients = self.parties.len() * parties;
             }
             for note in &data.notes {
                 if !self.data_notes.contains(note) {
@@ -124,11 +125,22 @@ impl Plan {
 
     /// Takes in what the data says, where it can be loaded.
     pub fn load_if_there(&mut self, datasets: &mut Datasets) {
-        for entrant in &mut self.entrants {
+        for i in 0..self.entrants.len() {
+            let Some(parties) = self.parties_a_domain(&self.entrants[i]) else {
+                continue;
+            };
+            let entrant = &mut self.entrants[i];
             if let Ok(data) = datasets.load(&entrant.settings) {
-                entrant.settings.run.clients = data.group_names.len() * self.table.parties_a_domain;
+                entrant.settings.run.clients = data.group_names.len() * parties;
             }
         }
+    }
+
+    /// How many clients a domain has, where clients are of domains.
+    fn parties_a_domain(&self, entrant: &Entrant) -> Option<usize> {
+        let own = self.table.setting[entrant.setting].parties_a_domain;
+        let parties = own.unwrap_or(self.table.parties_a_domain);
+        (self.paper.one_party_a_domain && parties > 0).then_some(parties)
     }
 
     /// The runs in their order: seed by seed, so that an early end leaves whole tables.

@@ -64,7 +64,10 @@ fn about(report: &Report) -> impl Iterator<Item = String> {
         false => format!("Not as in the paper: {}.", report.changed.join(", ")),
     };
     let claims = claims(report, MARKDOWN).map(|(_, about)| about);
-    let first = std::iter::once(over).chain(claims);
+    let clients = report.partition_seed.map(|seed| {
+        format!("All runs have the same clients, those of partition seed {seed}: intervals are about other initial weights, cohorts and batches, not about other clients.")
+    });
+    let first = std::iter::once(over).chain(clients).chain(claims);
     first.chain([changed]).chain(report.notes.iter().cloned())
 }
 

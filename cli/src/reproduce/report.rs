@@ -6,7 +6,7 @@ use serde::Serialize;
 use toml::{Table, Value};
 
 use super::args::Scale;
-use super::claims::{Found, found};
+use super::claims::{Found, family, found};
 use super::measures::{Runs, completed, spread};
 use super::plan::Plan;
 use super::unit::{Unit, unit};
@@ -29,6 +29,10 @@ pub(super) struct Report {
     pub settings: Vec<String>,
     pub numbers: Vec<Number>,
     pub claims: Vec<Found>,
+    /// How many headline claims and how many others the table has at this scale, run or not.
+    pub family: [usize; 2],
+    /// The seed of the partition, where it is not the run's own.
+    pub partition_seed: Option<u64>,
     /// What is not as in the full protocol, and which runs that is of.
     pub changed: Vec<String>,
     /// What differs from the paper besides.
@@ -84,6 +88,8 @@ impl Report {
             settings: table.setting.iter().map(|s| s.name.clone()).collect(),
             numbers: numbers(plan, &runs),
             claims: found(plan, &runs),
+            family: family(plan),
+            partition_seed: plan.entrants.first().and_then(|e| e.settings.run.partition_seed),
             changed: changed(catalog, plan)?,
             notes,
             out: out.display().to_string(),
@@ -114,9 +120,9 @@ fn numbers(plan: &Plan, runs: &Runs<'_>) -> Vec<Number> {
                     method: j,
                     measure: k,
                     paper: paper.map_or("-", String::as_str).to_owned(),
-                    ours: entrant.and_then(|e| spread(plan, runs, e, &measure.of)),
+                    ours: entrant.and_then(|e| spread(plan, runs, e, measure)),
                     runs: entrant.map_or(0, |e| completed(&runs[e])),
-                    unit: unit(&measure.of, plan.paper.difference_from.is_some()),
+                    unit: unit(measure, plan.paper.difference_from.is_some()),
                 });
             }
         }
@@ -125,7 +131,7 @@ fn numbers(plan: &Plan, runs: &Runs<'_>) -> Vec<Number> {
 }
 
 /// Settings that results do not depend on, or that are no part of a protocol.
-const FREE: [&str; 9] = [
+const FREE: [&str; 10] = [
     "data_dir",
     "threads",
     "device",
@@ -134,6 +140,7 @@ const FREE: [&str; 9] = [
     "convolutions",
     "graphs",
     "seed",
+    "partition_seed",
     "eval_every",
 ];
 

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 use super::args::Scale;
+use super::columns::Measure;
 use super::error::ReproduceError;
 use fedround_names::nearest;
 
@@ -34,6 +35,18 @@ pub(super) struct Paper {
     #[serde(flatten)]
     pub common: Common,
     pub table: Vec<Experiment>,
+    /// What the paper shows and no table here has.
+    #[serde(default)]
+    pub absent: Vec<Absent>,
+}
+
+/// A table or figure of a paper that is not run here.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Absent {
+    pub name: String,
+    /// Why, or which command shows it.
+    pub why: String,
 }
 
 /// What a table has of its own or of its paper.
@@ -74,7 +87,7 @@ pub(super) struct Experiment {
     #[serde(flatten)]
     pub common: Common,
     pub setting: Vec<Setting>,
-    /// Clients of a domain, where the paper has one of each.
+    /// Clients of a domain, where the paper has one of each; 0 where clients are not of domains.
     #[serde(default = "one")]
     pub parties_a_domain: usize,
 }
@@ -103,6 +116,8 @@ pub(super) struct Setting {
     /// Whether the small scale leaves it out.
     #[serde(default)]
     pub full_only: bool,
+    /// Clients of a domain, in place of the table's.
+    pub parties_a_domain: Option<usize>,
     #[serde(default)]
     full: Table,
     #[serde(default)]
@@ -118,62 +133,15 @@ pub(super) struct Claim {
     pub method: String,
     /// The methods that it is compared with.
     pub than: Vec<String>,
+    /// Those of them that the table is about: they are corrected for their number alone, whatever else the
+    /// table compares, and whichever of them are run.
+    #[serde(default)]
+    pub headline: Vec<String>,
     /// The measure's name.
     pub measure: String,
     /// Whether the claim is that it has less.
     #[serde(default)]
     pub less: bool,
-}
-
-/// A number of a run.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Measure {
-    pub name: String,
-    pub of: Of,
-}
-
-/// Which number.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Of {
-    /// The best test accuracy.
-    Best,
-    /// The last test accuracy.
-    Last,
-    /// The mean test accuracy over this many of the last evaluations.
-    MeanOfLast(usize),
-    /// The best BLEU-4 of captions.
-    BestBleu,
-    /// The last VQA accuracy.
-    Vqa,
-    /// The mean over clients of the accuracy on their own test examples.
-    Local,
-    /// The accuracy of the client that joins late on its own test examples; `Local` is then of the others.
-    Newcomer,
-    /// The test accuracy of all clients' models together.
-    NewTest,
-    /// The test accuracy on a class.
-    Label(usize),
-    /// The accuracy of the client with this domain.
-    Party(String),
-    /// Rounds until the target.
-    RoundsToTarget,
-    Rounds,
-    /// The AUC of clients' adversaries as they trained, the mean over protected attributes.
-    AdversaryAlong,
-    /// The AUC of adversaries that were fitted afterwards.
-    AdversaryAfter,
-    /// The AUC of who knows the label alone, the mean over protected attributes.
-    AdversaryFloor,
-    /// The proven ε of all rounds.
-    Epsilon,
-    /// The usual figure for it, which is no bound.
-    UsualEpsilon,
-    /// Numbers sent, counted as LG-FedAvg does.
-    Sent,
-    /// The last of a number that the algorithm's server keeps, by layer and name.
-    Server(String),
 }
 
 /// All papers.

@@ -60,6 +60,9 @@ fn every_table_has_the_papers_numbers() {
             for method in claim.than.iter().chain([&claim.method]) {
                 assert!(methods.contains(&&**method), "{at}: {claim:?}");
             }
+            for method in &claim.headline {
+                assert!(claim.than.contains(method), "{at}: {claim:?}");
+            }
         }
         assert!(table.common.claim.is_some(), "{at} has no claims");
         let parties = table

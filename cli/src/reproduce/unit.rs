@@ -1,6 +1,6 @@
 //! How measures are written.
 
-use super::tables::Of;
+use super::columns::{Measure, Of};
 
 /// How a number is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,12 +29,12 @@ impl Unit {
 }
 
 /// How a measure is written, or a difference in it.
-pub(super) fn unit(of: &Of, difference: bool) -> Unit {
-    match of {
-        Of::Rounds | Of::RoundsToTarget => Unit::Rounds,
-        Of::Sent => Unit::Count,
+pub(super) fn unit(measure: &Measure, difference: bool) -> Unit {
+    match measure.of {
+        Of::Rounds | Of::RoundsToTarget | Of::RoundsToLowest => Unit::Rounds,
+        Of::Sent | Of::Bytes | Of::MostBytes | Of::BytesToTarget | Of::BytesToLowest => Unit::Count,
         Of::Server(_) | Of::Epsilon | Of::UsualEpsilon => Unit::Number,
-        _ if difference => Unit::Points,
+        _ if difference && !measure.alone => Unit::Points,
         _ => Unit::Percent,
     }
 }

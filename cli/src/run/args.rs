@@ -145,6 +145,10 @@ pub(crate) struct SettingArgs {
     /// partitioners` [default: shards:2]
     #[arg(long, value_name = "P")]
     pub partition: Option<String>,
+    /// Seed of who has which examples: of the partition, and of examples that are public or held back for
+    /// validation [default: the run's seed]
+    #[arg(long, value_name = "SEED", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    pub partition_seed: Option<u64>,
     /// Share of the training examples that are public: the server and every client have them, and they
     /// are dealt to none. For algorithms that read them, such as fedmd [default: none]
     #[arg(long, value_name = "FRACTION")]

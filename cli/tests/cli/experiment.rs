@@ -53,6 +53,43 @@ fn an_experiment_is_the_commands_run() {
     assert_equal("fedprox", &called(FedProx::<FedAvg>::default()));
 }
 
+#[test]
+fn a_seed_of_the_partition_alone_deals_the_same_clients_for_every_seed() {
+    let clients = |seed: u64, partition: Option<u64>| {
+        let experiment = Experiment::new(FedAvg::default()).model("logistic");
+        let experiment = experiment.clients(20).validation(0.1).seed(seed);
+        let experiment = match partition {
+            Some(seed) => experiment.partition_seed(seed),
+            None => experiment,
+        };
+        let run = experiment.prepare(1).unwrap();
+        run.simulation().dataset().client_indices.clone()
+    };
+    let own = clients(3, None);
+    assert_eq!(own, clients(3, Some(3)));
+    assert_eq!(own, clients(4, Some(3)));
+    assert_ne!(own, clients(4, None));
+}
+
+/// The command has the switch, and writes it where it is given.
+#[test]
+fn the_seed_of_the_partition_is_a_setting_of_runs() {
+    let place = Place::new();
+    let digits = |seed: &str, out: &str| {
+        place.success(&format!(
+            "run fedavg --model logistic --clients 20 --rounds 1 {seed} --quiet --out {out}"
+        ));
+        let config = place.text(&format!("{out}/config.toml"));
+        (place.read(&format!("{out}/model.safetensors")), config)
+    };
+    let (alone, config) = digits("--seed 3", "a");
+    assert!(!config.contains("partition_seed"), "{config}");
+    let (same, config) = digits("--seed 3 --partition-seed 3", "b");
+    assert!(config.contains("partition_seed = 3"), "{config}");
+    assert!(alone == same);
+    assert!(alone != digits("--seed 3 --partition-seed 4", "c").0);
+}
+
 /// Centralised training has the examples of all clients in one place, in the library as in the command.
 #[test]
 fn centralised_training_pools_the_examples_in_the_library_too() {

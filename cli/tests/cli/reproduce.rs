@@ -104,11 +104,11 @@ fn a_table_runs_and_goes_on() {
         (&2.into(), &verdict.into())
     );
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-    for part in ["AdFL >", "95 % interval", "for the 3 claims"] {
+    for part in ["AdFL >", "95 % interval", "for the 3 headline claims"] {
         assert!(printed.contains(part), "{part}: {printed}");
     }
     let markdown = place.text("out/table.md");
-    assert!(markdown.contains("| AdFL > FedAvg"), "{markdown}");
+    assert!(markdown.contains("| AdFL > FedAvg * "), "{markdown}");
     assert!(markdown.starts_with("# adfl mnist, small: "), "{markdown}");
 
     let text = place.failure(&TINY.replace("--rounds 2", "--rounds 3"), 1);

@@ -93,8 +93,19 @@ impl CorrectedDifference {
 /// Corrects differences that are looked at together, in their order. A row without a difference is not tested, and
 /// does not count.
 pub fn corrected(rows: &[Option<PairedDifference>]) -> Vec<Option<CorrectedDifference>> {
+    corrected_in(rows, 0)
+}
+
+/// Corrects differences as [`corrected`] does, for a family of `family` differences that was fixed in advance. Those
+/// that are not among the rows, or are not known, count as ones that show nothing, so that a row's correction does
+/// not shrink when others are left out.
+pub fn corrected_in(
+    rows: &[Option<PairedDifference>],
+    family: usize,
+) -> Vec<Option<CorrectedDifference>> {
     let known: Vec<f64> = rows.iter().flatten().map(|row| row.p).collect();
-    let mut tests = holm(&known).into_iter().zip(levels(&known));
+    let family = family.max(known.len());
+    let mut tests = holm_in(&known, family).into_iter().zip(levels(&known, family));
     let correct = |row: &Option<PairedDifference>| {
         let difference = (*row)?;
         let (p_holm, level) = tests.next()?;
@@ -111,12 +122,12 @@ pub fn corrected(rows: &[Option<PairedDifference>]) -> Vec<Option<CorrectedDiffe
 
 /// The level at which Holm's method tests each probability; from the first that is not below its own, all have
 /// that one's.
-fn levels(p: &[f64]) -> Vec<f64> {
+fn levels(p: &[f64], family: usize) -> Vec<f64> {
     let (mut levels, mut level) = (vec![0.0; p.len()], 0.0);
     let mut all_below = true;
     for (rank, i) in ascending(p).into_iter().enumerate() {
         if all_below {
-            level = (1.0 - CONFIDENCE) / (p.len() - rank) as f64;
+            level = (1.0 - CONFIDENCE) / (family - rank) as f64;
             all_below = p[i] < level;
         }
         levels[i] = level;
@@ -157,10 +168,15 @@ fn mean_and_error(values: &[f64]) -> (f64, f64) {
 /// what it says (Holm, "A simple sequentially rejective multiple test procedure", 1979). The `i`-th result belongs to
 /// the `i`-th probability.
 pub fn holm(p: &[f64]) -> Vec<f64> {
+    holm_in(p, p.len())
+}
+
+/// The same for the smallest probabilities of `family` tests.
+fn holm_in(p: &[f64], family: usize) -> Vec<f64> {
     let mut corrected = vec![0.0; p.len()];
     let mut largest = 0.0_f64;
     for (rank, i) in ascending(p).into_iter().enumerate() {
-        largest = largest.max(p[i] * (p.len() - rank) as f64);
+        largest = largest.max(p[i] * (family - rank) as f64);
         corrected[i] = largest.min(1.0);
     }
     corrected
@@ -289,5 +305,11 @@ mod tests {
         assert!(corrected(&rows[3..4])[0].unwrap().is_shown());
         let one = corrected(&rows[..1])[0].unwrap();
         close(one.low_holm, one.difference.low);
+        // In the family of all, the third is not shown alone either, and the first is no surer than with all.
+        assert!(!corrected_in(&rows[3..4], 4)[0].unwrap().is_shown());
+        let of_four = corrected_in(&rows[..1], 4)[0].unwrap();
+        assert_eq!(Some(of_four), found[0]);
+        close(of_four.p_holm, 4.0 * of_four.difference.p);
+        assert_eq!(corrected_in(&rows, 4), found);
     }
 }

@@ -1,0 +1,68 @@
+//! The columns of a table: numbers of runs, by name.
+
+use serde::Deserialize;
+
+/// A number of a run.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Measure {
+    pub name: String,
+    pub of: Of,
+    /// Whether it is the method's own number where the others are differences.
+    #[serde(default)]
+    pub alone: bool,
+}
+
+/// Which number.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Of {
+    /// The best test accuracy.
+    Best,
+    /// The last test accuracy.
+    Last,
+    /// The mean test accuracy over this many of the last evaluations.
+    MeanOfLast(usize),
+    /// The best BLEU-4 of captions.
+    BestBleu,
+    /// The last VQA accuracy.
+    Vqa,
+    /// The mean over clients of the accuracy on their own test examples.
+    Local,
+    /// The accuracy of the client that joins late on its own test examples; `Local` is then of the others.
+    Newcomer,
+    /// The test accuracy of all clients' models together.
+    NewTest,
+    /// The test accuracy on a class.
+    Label(usize),
+    /// The accuracy of the client with this domain.
+    Party(String),
+    /// Rounds until the target.
+    RoundsToTarget,
+    /// Bytes in both directions until the target.
+    BytesToTarget,
+    /// Rounds until the mean over clients of the accuracy on their own test examples is as high as that of the
+    /// worst method of the setting after its last round.
+    RoundsToLowest,
+    /// Bytes in both directions until then.
+    BytesToLowest,
+    /// Bytes in both directions of the round that has the most.
+    MostBytes,
+    /// Bytes in both directions of all rounds.
+    Bytes,
+    Rounds,
+    /// The AUC of clients' adversaries as they trained, the mean over protected attributes.
+    AdversaryAlong,
+    /// The AUC of adversaries that were fitted afterwards.
+    AdversaryAfter,
+    /// The AUC of who knows the label alone, the mean over protected attributes.
+    AdversaryFloor,
+    /// The proven ε of all rounds.
+    Epsilon,
+    /// The usual figure for it, which is no bound.
+    UsualEpsilon,
+    /// Numbers sent, counted as LG-FedAvg does.
+    Sent,
+    /// The last of a number that the algorithm's server keeps, by layer and name.
+    Server(String),
+}
