@@ -11,7 +11,7 @@ use crate::run::slug;
 
 /// An algorithm of the comparison, or one with values that are tried for it.
 #[derive(Clone)]
-pub(super) struct Entrant {
+pub(crate) struct Entrant {
     pub name: String,
     /// The name of the algorithm that it is a candidate for: its own where no values are tried.
     pub candidate_of: String,

@@ -42,6 +42,23 @@ pub(super) fn write(
     write_text(&dir.join(COMPARISON), &json(comparison)?)?;
     write_text(&dir.join("comparison.md"), &table::markdown(comparison))?;
     write_csv(&dir.join("comparison.csv"), &comparison.runs)?;
+    write_curves(dir, cells, records)?;
+    let chosen = choose(&grid.algorithms, |i| runs_of(i, cells, records)).into_iter();
+    let curves: Vec<_> = chosen
+        .map(|i| {
+            let runs = runs_of(i, cells, records);
+            (grid.algorithms[i].name.as_str(), mean_curve(&runs))
+        })
+        .collect();
+    plot::draw(&dir.join("accuracy.svg"), &curves, comparison.target)
+}
+
+/// Writes `curves.csv`: every round of every run.
+pub(crate) fn write_curves(
+    dir: &Path,
+    cells: &[Cell],
+    records: &[Option<Record>],
+) -> Result<(), CliError> {
     let rounds = cells.iter().zip(records).flat_map(|(cell, record)| {
         let algorithm = &cell.name;
         let lines = record.iter().flat_map(|run| &run.lines);
@@ -56,13 +73,5 @@ pub(super) fn write(
             train_loss: line.train_loss,
         })
     });
-    write_csv(&dir.join("curves.csv"), rounds)?;
-    let chosen = choose(&grid.algorithms, |i| runs_of(i, cells, records)).into_iter();
-    let curves: Vec<_> = chosen
-        .map(|i| {
-            let runs = runs_of(i, cells, records);
-            (grid.algorithms[i].name.as_str(), mean_curve(&runs))
-        })
-        .collect();
-    plot::draw(&dir.join("accuracy.svg"), &curves, comparison.target)
+    write_csv(&dir.join("curves.csv"), rounds)
 }

@@ -24,12 +24,16 @@ use fedround_store::FolderLock;
 
 pub(super) use args::CompareArgs;
 pub(super) use differences::probability;
+pub(super) use entrant::Entrant;
 pub(super) use error::CompareError;
-pub(super) use files::COMPARISON;
+pub(super) use files::{COMPARISON, write_curves};
 pub(super) use grid::Cell;
+pub(super) use plot::draw;
 pub(super) use record::{Line, Record};
 pub(super) use report::{Comparison, RunRow, runs_of};
-pub(super) use statistics::{Row, Spread};
+pub(super) use search::{Search, Strategy};
+pub(super) use select::{candidates, choose};
+pub(super) use statistics::{Row, Spread, mean_curve};
 pub(super) use table::tables;
 pub(super) use train::{Datasets, prepare, train};
 

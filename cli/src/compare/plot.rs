@@ -12,7 +12,7 @@ type Curve<'a> = (&'a str, Vec<MeanPoint>);
 
 /// Draws mean curves with a band of one standard deviation, and the target as a dashed line, to
 /// an SVG file.
-pub(super) fn draw(path: &Path, curves: &[Curve<'_>], target: Option<f64>) -> Result<(), CliError> {
+pub(crate) fn draw(path: &Path, curves: &[Curve<'_>], target: Option<f64>) -> Result<(), CliError> {
     let y = Axis::Share("test accuracy");
     let over_rounds = Chart {
         target,

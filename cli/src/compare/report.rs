@@ -11,6 +11,7 @@ use super::record::Record;
 use super::select::choose;
 use super::statistics::{Row, Spread, reach};
 use crate::run::Models;
+use crate::settings::Settings;
 use crate::terminal::command_line;
 
 /// `comparison.json`.
@@ -85,6 +86,52 @@ impl Comparison {
             let name = grid.algorithms[i].name.as_str();
             (name, runs_of(i, cells, records))
         });
+        Self {
+            algorithms: chosen.iter().map(|&i| row(i)).collect(),
+            differences: differences(&compared.collect::<Vec<_>>()),
+            candidates: match tried > chosen.len() {
+                true => (0..tried).map(row).collect(),
+                false => vec![],
+            },
+            ..Self::about((shared, &grid.seeds, target), cells, records, dir)
+        }
+    }
+
+    /// The runs of entrants that have no more in common than their seeds, by name and spec; what they have in
+    /// common is told as the first one's.
+    pub fn of_entrants(
+        entrants: &[(String, &Settings)],
+        seeds: &[u64],
+        cells: &[Cell],
+        records: &[Option<Record>],
+        dir: &Path,
+    ) -> Option<Self> {
+        let (_, first) = entrants.first()?;
+        let rows = entrants.iter().enumerate().map(|(i, (name, settings))| {
+            Row::new(name, &settings.spec, &runs_of(i, cells, records), None)
+        });
+        let several = |of: &dyn Fn(&Settings) -> String| {
+            let mut all: Vec<String> = entrants.iter().map(|(_, own)| of(own)).collect();
+            all.sort_unstable();
+            all.dedup();
+            all.join(" or ")
+        };
+        Some(Self {
+            algorithms: rows.collect(),
+            data: several(&|own| own.data.name()),
+            partition: several(&|own| own.run.partition.to_string()),
+            model: several(&|own| own.model.clone()),
+            ..Self::about((first, seeds, None), cells, records, dir)
+        })
+    }
+
+    /// Without the algorithms.
+    fn about(
+        (shared, seeds, target): (&Settings, &[u64], Option<f64>),
+        cells: &[Cell],
+        records: &[Option<Record>],
+        dir: &Path,
+    ) -> Self {
         let run =
             |(cell, record): (&Cell, &Option<Record>)| RunRow::new(cell, record.as_ref(), target);
         Self {
@@ -93,14 +140,11 @@ impl Comparison {
             clients: shared.run.clients,
             model: shared.model.clone(),
             rounds: shared.rounds,
-            seeds: grid.seeds.clone(),
+            seeds: seeds.to_vec(),
             target,
-            algorithms: chosen.iter().map(|&i| row(i)).collect(),
-            differences: differences(&compared.collect::<Vec<_>>()),
-            candidates: match tried > chosen.len() {
-                true => (0..tried).map(row).collect(),
-                false => vec![],
-            },
+            algorithms: vec![],
+            differences: vec![],
+            candidates: vec![],
             runs: cells.iter().zip(records).map(run).collect(),
             out: dir.display().to_string(),
             command: command_line(),

@@ -6,14 +6,14 @@ use super::error::CompareError;
 
 /// A hyper-parameter and the values that are tried.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Search {
+pub(crate) struct Search {
     pub name: String,
     pub values: Values,
 }
 
 /// What is tried of one hyper-parameter.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Values {
+pub(crate) enum Values {
     /// Each of these.
     Each(Vec<String>),
     /// Numbers between two positive ones, drawn so that each power of ten is as likely as another.
@@ -57,7 +57,7 @@ impl Search {
 
 /// How combinations of values are found.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Strategy {
+pub(crate) enum Strategy {
     /// All of them.
     All,
     /// So many, drawn from a seed.

@@ -14,7 +14,7 @@ use crate::hypers::{self, Given, Setting};
 
 /// Every algorithm with the combinations of the values that are tried for it: one that has none of the
 /// hyper-parameters stays as it is.
-pub(super) fn candidates(
+pub(crate) fn candidates(
     catalog: &Catalog,
     algorithms: Vec<Entrant>,
     searches: &[Search],
@@ -70,7 +70,7 @@ impl Entrant {
 
 /// Of each algorithm, whose runs `runs` gives by its number, the number of the candidate whose runs have the best mean accuracy on validation
 /// examples. A candidate with a run that failed or is not there is chosen only where all have one.
-pub(super) fn choose<'r>(
+pub(crate) fn choose<'r>(
     algorithms: &[Entrant],
     runs: impl Fn(usize) -> Vec<Option<&'r Record>>,
 ) -> Vec<usize> {

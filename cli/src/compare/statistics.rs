@@ -115,7 +115,7 @@ pub(super) fn reach(run: &Record, target: Option<f64>) -> Option<Point> {
 
 /// A point of an algorithm's mean curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct MeanPoint {
+pub(crate) struct MeanPoint {
     pub round: f64,
     pub bytes: f64,
     pub mean: f64,
@@ -124,7 +124,7 @@ pub(super) struct MeanPoint {
 }
 
 /// The mean over the complete runs at each round that was evaluated.
-pub(super) fn mean_curve(runs: &[Option<&Record>]) -> Vec<MeanPoint> {
+pub(crate) fn mean_curve(runs: &[Option<&Record>]) -> Vec<MeanPoint> {
     let complete = runs
         .iter()
         .copied()

@@ -12,6 +12,7 @@ use crate::catalog::Catalog;
 use crate::compare::{COMPARISON, Comparison, Record, Row, RunRow, tables};
 use crate::error::CliError;
 use crate::plot::{Axis, Chart};
+use crate::reproduce::TABLE;
 use crate::table::MARKDOWN;
 use crate::terminal::percent;
 
@@ -34,7 +35,12 @@ pub(super) fn page(catalog: &Catalog, dir: &Path) -> Result<Markup, CliError> {
             n => format!("{n} seeds"),
         },
     );
-    let mut sections = vec![section("Table", all_tables(&numbers))];
+    let mut sections = vec![];
+    // Of a paper's table there is more to say than of its runs alone.
+    if let Ok(table) = fs::read_to_string(dir.join(TABLE)) {
+        sections.push(section("Table of the paper", code(&table)));
+    }
+    sections.push(section("Table", all_tables(&numbers)));
     sections.push(section("Curves", curves(&groups, &numbers)?));
     sections.extend(classes(&groups));
     sections.extend(clients(&groups, &numbers));

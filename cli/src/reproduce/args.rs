@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use crate::run::{EngineArgs, SettingArgs};
+use crate::run::{EngineArgs, SettingArgs, TestArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -55,6 +55,13 @@ pub(crate) struct ReproduceArgs {
     /// Run only this method, or this setting; may be repeated
     #[arg(long, value_name = "NAME")]
     pub only: Vec<String>,
+    /// Try each value, and each combination if given several times; of each method, the table has the one
+    /// that is best on validation examples (--validation)
+    #[arg(long, value_name = "NAME=VALUE,VALUE..", requires = "validation")]
+    pub select: Vec<String>,
+    /// Fraction of each client's training examples that is held back, for --select
+    #[arg(long, value_name = "FRACTION")]
+    pub validation: Option<f64>,
     /// Leave out what needs a dataset that is not there
     #[arg(long)]
     pub skip_missing: bool,
@@ -89,6 +96,14 @@ impl Scale {
 }
 
 impl ReproduceArgs {
+    /// When and how models are tested, over the table's own settings.
+    pub fn tests(&self) -> TestArgs {
+        TestArgs {
+            validation: self.validation,
+            ..TestArgs::default()
+        }
+    }
+
     /// What is laid over the table's own settings.
     pub fn flags(&self) -> SettingArgs {
         SettingArgs {

@@ -75,8 +75,14 @@ mod tests {
 
     #[test]
     fn both_families_are_told() {
-        assert_eq!(families([0, 3]), "for the 3 claims of the table at this scale");
-        assert_eq!(families([1, 0]), "for the one claim of the table at this scale");
+        assert_eq!(
+            families([0, 3]),
+            "for the 3 claims of the table at this scale"
+        );
+        assert_eq!(
+            families([1, 0]),
+            "for the one claim of the table at this scale"
+        );
         assert_eq!(
             families([2, 1]),
             "for the 2 headline claims of the table at this scale (*), and apart from these for its one other claim"

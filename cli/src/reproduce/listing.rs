@@ -118,6 +118,9 @@ fn command(settings: &Settings, out: &Path) -> String {
     if let Some(goal) = settings.run.goal {
         flag("goal", &goal.to_string());
     }
+    if let Some(fraction) = settings.run.validation {
+        flag("validation", &fraction.to_string());
+    }
     for hyper in &settings.hypers {
         let value = match &hyper.value {
             Given::Text(text) => text.clone(),

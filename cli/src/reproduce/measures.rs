@@ -3,8 +3,8 @@
 use fedround::experiment::{AttributeAuc, Status};
 use fedround_metrics::progress::{first_to_reach, mean_of_last};
 
-use super::plan::Plan;
 use super::columns::{Measure, Of};
+use super::plan::Plan;
 use crate::compare::{Record, Spread};
 use crate::hypers::Given;
 use crate::settings::Settings;

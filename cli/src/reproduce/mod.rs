@@ -1,10 +1,13 @@
 //! `fedround reproduce`: tables of papers, run and printed beside the papers' numbers.
 
 mod args;
+mod choice;
 mod claims;
 mod claims_table;
 mod columns;
+mod curves;
 mod error;
+mod few_tests;
 mod listing;
 mod measures;
 mod plan;
@@ -30,6 +33,9 @@ use crate::terminal::print as write;
 use plan::Plan;
 use report::Report;
 use tables::Paper;
+
+/// A table for people, in its folder.
+pub(super) const TABLE: &str = "table.md";
 
 /// Runs the subcommand.
 pub(super) fn reproduce(catalog: &Catalog, args: &ReproduceArgs) -> Result<ExitCode, CliError> {
@@ -65,7 +71,7 @@ pub(super) fn reproduce(catalog: &Catalog, args: &ReproduceArgs) -> Result<ExitC
         return Ok(ExitCode::SUCCESS);
     }
     plan.load(&mut datasets, args.skip_missing)?;
-    let cells = plan.cells();
+    let mut cells = plan.cells();
     let held = lock_if_there(&dir)?;
     let earlier = cells.iter().map(|cell| cell.earlier(catalog, &dir));
     let mut records = earlier.collect::<Result<Vec<_>, _>>()?;
@@ -81,13 +87,16 @@ pub(super) fn reproduce(catalog: &Catalog, args: &ReproduceArgs) -> Result<ExitC
         None => lock(&dir)?,
     };
     train(catalog, &data, &cells, &mut records, &dir, args.quiet)?;
+    let every = records.clone();
+    plan.choose(&mut cells, &mut records);
+    curves::write(&plan, &cells, &records, &dir)?;
     let report = Report::new(catalog, &plan, &cells, &records, &dir)?;
-    write_text(&dir.join("table.md"), &print::markdown(&report))?;
+    write_text(&dir.join(TABLE), &print::markdown(&report))?;
     write_text(&dir.join("table.json"), &json(&report)?)?;
     if args.json {
         write(&json(&report)?)?;
     } else if !args.quiet {
         write(&print::text(&report))?;
     }
-    end(&records, &dir, "the same command")
+    end(&every, &dir, "the same command")
 }

@@ -8,6 +8,7 @@ use toml::Table;
 
 use super::args::{ReproduceArgs, Scale};
 use super::error::ReproduceError;
+use super::few_tests::few_tests;
 use super::tables::{Experiment, Method, Paper, Setting, unknown};
 use crate::catalog::Catalog;
 use crate::compare::{Cell, Datasets};
@@ -40,6 +41,8 @@ pub(super) struct Entrant {
     pub settings: Settings,
     /// What they are at full scale.
     pub full: Settings,
+    /// What it is called as one of several with other values of hyper-parameters.
+    pub candidate: Option<String>,
 }
 
 impl Plan {
@@ -51,7 +54,7 @@ impl Plan {
         args: &ReproduceArgs,
     ) -> Result<Self, CliError> {
         let table = paper.table(table)?;
-        let (scale, flags) = (args.scale, args.flags());
+        let (scale, flags, tests) = (args.scale, args.flags(), args.tests());
         let needed = [&paper.difference_from, &paper.target_of];
         let needed = needed.into_iter().flatten().cloned().collect();
         let wanted = wanted(&table, &args.only, needed)?;
@@ -64,15 +67,16 @@ impl Plan {
                 if !wanted(setting, method) {
                     continue;
                 }
-                let settings = |scale, flags| {
+                let settings = |scale, flags, tests| {
                     let file = table.settings(setting, method, scale);
-                    settings(catalog, paper.name, file, &method.spec, flags)
+                    settings(catalog, (paper.name, file), &method.spec, flags, tests)
                 };
                 entrants.push(Entrant {
                     setting: i,
                     method: j,
-                    settings: settings(scale, &flags)?,
-                    full: settings(Scale::Full, &SettingArgs::default())?,
+                    settings: settings(scale, &flags, &tests)?,
+                    full: settings(Scale::Full, &SettingArgs::default(), &TestArgs::default())?,
+                    candidate: None,
                 });
             }
         }
@@ -81,7 +85,7 @@ impl Plan {
             Scale::Full => paper.runs.full,
         };
         let last = args.first_seed + args.seeds.unwrap_or(runs);
-        Ok(Self {
+        let mut plan = Self {
             seeds: (args.first_seed..last).collect(),
             paper,
             table,
@@ -89,7 +93,9 @@ impl Plan {
             entrants,
             parties: vec![],
             data_notes: vec![],
-        })
+        };
+        plan.try_values(catalog, &args.select)?;
+        Ok(plan)
     }
 
     /// Loads the data; what needs data that is missing is an error, or left out.
@@ -109,9 +115,10 @@ impl Plan {
                 self.parties.clone_from(&data.group_names);
                 entrant.settings.run.clients = self.parties.len() * parties;
             }
-            for note in &data.notes {
-                if !self.data_notes.contains(note) {
-                    self.data_notes.push(note.clone());
+            let few = few_tests(&data, self.parties_a_domain(&entrant).is_some());
+            for note in data.notes.iter().cloned().chain(few) {
+                if !self.data_notes.contains(&note) {
+                    self.data_notes.push(note);
                 }
             }
             left.push(entrant);
@@ -149,7 +156,7 @@ impl Plan {
             let entrants = self.entrants.iter().enumerate();
             entrants.map(move |(i, entrant)| Cell {
                 entrant: i,
-                name: self.name(entrant),
+                name: self.title(entrant),
                 settings: Settings {
                     run: experiment::Settings {
                         seed,
@@ -157,7 +164,7 @@ impl Plan {
                     },
                     ..entrant.settings.clone()
                 },
-                folder: format!("{}-seed{seed}", slug(&self.name(entrant))).into(),
+                folder: format!("{}-seed{seed}", slug(&self.title(entrant))).into(),
             })
         };
         self.seeds.iter().flat_map(of_seed).collect()
@@ -170,6 +177,12 @@ impl Plan {
             1 => method.clone(),
             _ => format!("{}, {method}", self.table.setting[entrant.setting].name),
         }
+    }
+
+    /// The same with the values that are tried.
+    pub fn title(&self, entrant: &Entrant) -> String {
+        let candidate = entrant.candidate.clone();
+        candidate.unwrap_or_else(|| self.name(entrant))
     }
 
     /// The folder where none is named.
@@ -193,17 +206,17 @@ impl Plan {
 /// A file's settings, of which a method has only the hyper-parameters that are its own, under flags.
 fn settings(
     catalog: &Catalog,
-    paper: &str,
-    file: Table,
+    (paper, file): (&str, Table),
     spec: &str,
     flags: &SettingArgs,
+    tests: &TestArgs,
 ) -> Result<Settings, CliError> {
     let mut config = Config::of(Path::new(&format!("tables/{paper}.toml")), file)?;
     let algorithm = catalog.algorithm(spec, &[])?;
     config
         .hyper
         .retain(|name, _| hypers::has(&*algorithm, name));
-    Settings::over(config, flags, &TestArgs::default(), Some(spec), None)
+    Settings::over(config, flags, tests, Some(spec), None)
 }
 
 /// Whether `--only` has a method in a setting: names of settings leave other settings out, names of

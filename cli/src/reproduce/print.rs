@@ -136,7 +136,8 @@ fn ours(number: &Number) -> String {
         true => String::new(),
         false => format!(" ({} of {})", spread.runs, number.runs),
     };
-    format!("{}{std}{of}", write(spread.mean, true))
+    let signed = number.unit == Unit::Points;
+    format!("{}{std}{of}", write(spread.mean, signed))
 }
 
 #[cfg(test)]

@@ -89,7 +89,10 @@ impl Report {
             numbers: numbers(plan, &runs),
             claims: found(plan, &runs),
             family: family(plan),
-            partition_seed: plan.entrants.first().and_then(|e| e.settings.run.partition_seed),
+            partition_seed: plan
+                .entrants
+                .first()
+                .and_then(|e| e.settings.run.partition_seed),
             changed: changed(catalog, plan)?,
             notes,
             out: out.display().to_string(),

@@ -1,10 +1,16 @@
 //! Every table can be run: its names exist, and its numbers are where they belong.
 
+use std::collections::BTreeSet;
+
 use fedround_data::DatasetInfo;
 use toml::Table;
 
+use super::args::ReproduceArgs;
 use super::args::Scale;
-use super::tables::{Experiment, Method, Of, Paper, papers};
+use super::columns::Of;
+use super::listing;
+use super::plan::Plan;
+use super::tables::{Experiment, Method, Paper, Setting, papers};
 use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::hypers;
@@ -31,7 +37,7 @@ fn names(table: &Experiment) -> Vec<&str> {
 
 #[test]
 fn every_table_has_the_papers_numbers() {
-    assert_eq!(tables().len(), 21);
+    assert_eq!(tables().len(), 42);
     for (paper, table) in tables() {
         let methods = names(&table);
         let at = format!("{} {}", paper.name, table.name);
@@ -71,7 +77,7 @@ fn every_table_has_the_papers_numbers() {
             .iter()
             .any(|m| matches!(m.of, Of::Party(_)));
         let one = paper.one_party_a_domain && table.parties_a_domain == 1;
-        assert_eq!(parties, one, "{at}");
+        assert!(one || !parties, "{at}: clients are not domains");
     }
 }
 
@@ -146,6 +152,7 @@ fn files_have_no_other_keys() {
         "target_of",
         "one_party_a_domain",
         "table",
+        "absent",
     ];
     for (name, text) in super::tables::FILES {
         let file: Table = text.parse().unwrap();
@@ -157,5 +164,82 @@ fn files_have_no_other_keys() {
             let mut keys = table.as_table().unwrap().keys();
             assert_eq!(keys.find(other), None, "{name}");
         }
+    }
+}
+
+/// The arguments of a command, which is a test's own.
+fn arguments(line: &str) -> ReproduceArgs {
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Command {
+        #[command(flatten)]
+        own: ReproduceArgs,
+    }
+    Command::parse_from(["reproduce"].into_iter().chain(line.split(' '))).own
+}
+
+#[test]
+fn every_table_can_be_planned_at_both_scales() {
+    let catalog = Catalog::default();
+    for (paper, table) in tables() {
+        for scale in ["small", "full"] {
+            let line = format!("{} {} --scale {scale} --seeds 1", paper.name, table.name);
+            let args = arguments(&line);
+            let found = Paper::find(paper.name).unwrap();
+            let plan = Plan::new(&catalog, found, &table.name, &args);
+            let plan = plan.unwrap_or_else(|error| panic!("{line}: {error}"));
+            let settings = table.setting.iter();
+            let left_out = |setting: &&Setting| setting.full_only && scale == "small";
+            let settings = settings.filter(|setting| !left_out(setting)).count();
+            let cells = plan.cells();
+            assert_eq!(cells.len(), settings * names(&table).len(), "{line}");
+            let folders: BTreeSet<_> = cells.iter().map(|cell| &cell.folder).collect();
+            assert_eq!(folders.len(), cells.len(), "{line}");
+        }
+    }
+}
+
+/// What the page of all tables and figures says.
+fn coverage() -> String {
+    let mut page = String::from(COVERAGE);
+    for paper in papers().unwrap() {
+        let listed = listing::of(&paper);
+        page += &format!("\n## {}\n\n{}\n\n", listed.name, listed.title);
+        page += "| table | of the paper |\n|---|---|\n";
+        for table in listed.tables {
+            page += &format!("| `{}` | {} |\n", table.name, table.title);
+        }
+        page += "\n| not run here | why |\n|---|---|\n";
+        for absent in listed.absent {
+            page += &format!("| {} | {} |\n", absent.name, absent.why);
+        }
+    }
+    page
+}
+
+const COVERAGE: &str = "# What is reproduced, and what is not
+
+<!-- made by `UPDATE_DOCS=1 cargo test -p fedround-cli --lib reproduce` -->
+
+Each table and figure of the five papers is here: either [`fedround reproduce`](../reproduce.md) has a table for it, or the reason is given. `fedround reproduce PAPER` prints the same lists.
+";
+
+#[test]
+fn the_page_of_all_tables_and_figures_is_current() {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../docs/reproductions/coverage.md"
+    );
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(path, coverage()).unwrap();
+    }
+    let written = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        written == coverage(),
+        "coverage.md is not current: UPDATE_DOCS=1 writes it"
+    );
+    for paper in papers().unwrap() {
+        assert!(!paper.absent.is_empty(), "{}", paper.name);
     }
 }

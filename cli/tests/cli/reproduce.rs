@@ -159,3 +159,155 @@ fn bad_names_and_missing_data_are_found_before_anything_runs() {
     );
     assert!(place.files("runs").is_empty());
 }
+
+/// A row of a paper: its table, what of it is run, the run's folder, and the training loss after the last round.
+type Row = (&'static [&'static str], &'static str, f64);
+
+/// One small row of each paper, on generated examples.
+const ROWS: [Row; 5] = [
+    (
+        &[
+            "adfl",
+            "mnist",
+            "--only",
+            "AdFL",
+            "--only",
+            "MNIST 1: 3, 4, 5 frequent",
+            "--rounds",
+            "2",
+        ],
+        "MNIST-1-3-4-5-frequent-AdFL-seed1",
+        0.0,
+    ),
+    (
+        &[
+            "lg-fedavg",
+            "mnist",
+            "--only",
+            "LG-FedAvg",
+            "--rounds",
+            "12",
+        ],
+        "LG-FedAvg-seed1",
+        0.0,
+    ),
+    (
+        &[
+            "adcol",
+            "digits",
+            "--only",
+            "ADCOL, μ = 0.1",
+            "--rounds",
+            "1",
+        ],
+        "ADCOL-0.1-seed1",
+        0.0,
+    ),
+    (
+        &[
+            "fedaa", "islands", "--only", "C = 0.5", "--only", "FedAA", "--rounds", "1",
+        ],
+        "C-0.5-FedAA-seed1",
+        0.0,
+    ),
+    (
+        &[
+            "fedfed",
+            "fmnist",
+            "--only",
+            "FedAvg + FedFed",
+            "--rounds",
+            "5",
+        ],
+        "FedAvg-FedFed-seed1",
+        0.0,
+    ),
+];
+
+/// Files of CIFAR-10 with a patch of light for each class, and of Fashion-MNIST with the bars of MNIST.
+fn images(place: &Place) {
+    let record = |i: usize| {
+        let (class, patch) = (i % 10, i % 5);
+        let pixel = move |p: usize| {
+            let lit = p % 1024 / 205 == patch && p / 1024 == class / 5;
+            u8::try_from((i * 31 + p * 7) % 40 + if lit { 200 } else { 0 }).unwrap()
+        };
+        std::iter::once(u8::try_from(class).unwrap()).chain((0..3072).map(pixel))
+    };
+    let batch = |n: usize| (0..n).flat_map(record).collect::<Vec<u8>>();
+    place.write("data/cifar-10-batches-bin/data_batch_1.bin", &batch(200));
+    place.write("data/cifar-10-batches-bin/test_batch.bin", &batch(50));
+    for file in place.files("data/mnist") {
+        let bytes = place.read(&format!("data/mnist/{file}"));
+        place.write(&format!("data/fashion-mnist/{file}"), &bytes);
+    }
+}
+
+/// The numbers of the papers' tables change if a method does, or anything beneath it. To pin them anew, run the test
+/// and copy what it prints.
+#[test]
+fn a_small_row_of_each_paper_comes_out_as_it_did() {
+    let place = Place::new();
+    images(&place);
+    let mut wrong = vec![];
+    for (words, folder, expected) in ROWS {
+        let out = words[..2].join("-");
+        let line = format!("reproduce --data-dir data --seeds 1 --quiet --out {out}");
+        let output = place.command(&line).args(words).output().unwrap();
+        assert!(output.status.success(), "{words:?}: {}", stderr(&output));
+        let metrics = place.text(&format!("{out}/{folder}/metrics.jsonl"));
+        let last: serde_json::Value =
+            serde_json::from_str(metrics.lines().last().unwrap()).unwrap();
+        let found = last["train_loss"].as_f64().unwrap();
+        if (found - expected).abs() > 1e-4 * expected {
+            wrong.push(format!("{words:?}: expected {expected}, found {found}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn values_are_chosen_on_validation_examples_and_curves_make_a_page() {
+    let place = Place::new();
+    let line = "reproduce lg-fedavg mnist --data-dir data --rounds 2 --seeds 1 --first-seed 7 --only FedAvg \
+                --partition-seed 3 --out out --select lr=0.0001,0.05";
+    let text = place.failure(line, 2);
+    assert!(text.contains("--validation"), "{text}");
+    let line = format!("{line} --validation 0.2");
+    let text = place.success(&line);
+    assert!(text.contains("partition seed 3"), "{text}");
+    assert!(text.contains("60 test examples"), "{text}");
+    let json = place.json("out/table.json");
+    assert_eq!(json["seeds"], serde_json::json!([7]));
+    let runs = place.files("out").into_iter();
+    let runs: Vec<String> = runs.filter(|name| name.ends_with("-seed7")).collect();
+    assert_eq!(runs, ["FedAvg-lr-0.0001-seed7", "FedAvg-lr-0.05-seed7"]);
+    let [slow, fast] = [&runs[0], &runs[1]].map(|run| {
+        let summary = place.json(&format!("out/{run}/summary.json"));
+        let number = |name: &str| summary[name].as_f64().unwrap();
+        (
+            number("validation_accuracy"),
+            100.0 * summary["local_accuracy"]["mean"].as_f64().unwrap(),
+        )
+    });
+    assert!(slow.0 < fast.0);
+    assert_eq!(json["numbers"][0]["ours"]["mean"].as_f64(), Some(fast.1));
+    let place_of = |file: &str| place.path("out").join(file).is_file();
+    assert!(place_of("accuracy.svg") && place_of("curves.csv"));
+    place.success("report out");
+    let page = place.text("out/report.html");
+    assert!(
+        page.contains("Table of the paper") && page.contains("FedAvg"),
+        "{page}"
+    );
+}
+
+#[test]
+fn what_a_paper_has_besides_is_listed_with_the_reason() {
+    let place = Place::new();
+    let text = place.success("reproduce adcol");
+    assert!(text.contains("not run here:\n  Table 9"), "{text}");
+    let json: serde_json::Value =
+        serde_json::from_str(&place.success("reproduce adcol --json")).unwrap();
+    assert!(json["absent"][0]["why"].is_string(), "{json}");
+}

@@ -105,7 +105,9 @@ pub fn corrected_in(
 ) -> Vec<Option<CorrectedDifference>> {
     let known: Vec<f64> = rows.iter().flatten().map(|row| row.p).collect();
     let family = family.max(known.len());
-    let mut tests = holm_in(&known, family).into_iter().zip(levels(&known, family));
+    let mut tests = holm_in(&known, family)
+        .into_iter()
+        .zip(levels(&known, family));
     let correct = |row: &Option<PairedDifference>| {
         let difference = (*row)?;
         let (p_holm, level) = tests.next()?;
