@@ -10,12 +10,40 @@ use super::columns::Measure;
 use super::error::ReproduceError;
 use fedround_names::nearest;
 
+/// The text of several files of the folder `tables`.
+macro_rules! joined {
+    ($($file:literal),+) => {
+        concat!($(include_str!(concat!("tables/", $file)), "\n"),+)
+    };
+}
+
+/// The papers by name, each as the text of its files one after another.
 pub(super) const FILES: [(&str, &str); 5] = [
-    ("fedaa", include_str!("tables/fedaa.toml")),
-    ("adfl", include_str!("tables/adfl.toml")),
-    ("lg-fedavg", include_str!("tables/lg-fedavg.toml")),
-    ("adcol", include_str!("tables/adcol.toml")),
-    ("fedfed", include_str!("tables/fedfed.toml")),
+    ("fedaa", joined!("fedaa.toml", "fedaa-captions.toml")),
+    ("adfl", joined!("adfl.toml")),
+    (
+        "lg-fedavg",
+        joined!("lg-fedavg.toml", "lg-fedavg-devices.toml"),
+    ),
+    (
+        "adcol",
+        joined!(
+            "adcol.toml",
+            "adcol-costs.toml",
+            "adcol-noise.toml",
+            "adcol-parties.toml",
+            "adcol-settings.toml"
+        ),
+    ),
+    (
+        "fedfed",
+        joined!(
+            "fedfed.toml",
+            "fedfed-data.toml",
+            "fedfed-clients.toml",
+            "fedfed-settings.toml"
+        ),
+    ),
 ];
 
 /// A paper, as in its file.

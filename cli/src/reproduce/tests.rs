@@ -222,7 +222,7 @@ const COVERAGE: &str = "# What is reproduced, and what is not
 
 <!-- made by `UPDATE_DOCS=1 cargo test -p fedround-cli --lib reproduce` -->
 
-Each table and figure of the five papers is here: either [`fedround reproduce`](../reproduce.md) has a table for it, or the reason is given. `fedround reproduce PAPER` prints the same lists.
+Each table and each figure of the five papers that shows results or how they come about is here: either [`fedround reproduce`](../reproduce.md) has a table for it, or the reason is given. `fedround reproduce PAPER` prints the same lists.
 ";
 
 #[test]
