@@ -134,7 +134,7 @@ fn numbers(plan: &Plan, runs: &Runs<'_>) -> Vec<Number> {
 }
 
 /// Settings that results do not depend on, or that are no part of a protocol.
-const FREE: [&str; 10] = [
+const FREE: [&str; 11] = [
     "data_dir",
     "threads",
     "device",
@@ -144,6 +144,7 @@ const FREE: [&str; 10] = [
     "graphs",
     "seed",
     "partition_seed",
+    "reproducible_noise",
     "eval_every",
 ];
 

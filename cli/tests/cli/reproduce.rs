@@ -244,8 +244,8 @@ fn a_small_row_of_each_paper_comes_out_as_it_did() {
 #[test]
 fn values_are_chosen_on_validation_examples_and_curves_make_a_page() {
     let place = Place::new();
-    let line = "reproduce lg-fedavg mnist --data-dir data --rounds 2 --seeds 1 --first-seed 7 --only FedAvg \
-                --partition-seed 3 --out out --select lr=0.0001,0.05";
+    let line = "reproduce lg-fedavg mnist --data-dir data --rounds 4 --seeds 1 --first-seed 7 --only FedAvg \
+                --partition-seed 3 --out out --select lr=0.0001,0.3";
     let text = place.failure(line, 2);
     assert!(text.contains("--validation"), "{text}");
     let line = format!("{line} --validation 0.2");
@@ -256,7 +256,7 @@ fn values_are_chosen_on_validation_examples_and_curves_make_a_page() {
     assert_eq!(json["seeds"], json!([7]));
     let runs = place.files("out").into_iter();
     let runs: Vec<String> = runs.filter(|name| name.ends_with("-seed7")).collect();
-    assert_eq!(runs, ["FedAvg-lr-0-0001-seed7", "FedAvg-lr-0-05-seed7"]);
+    assert_eq!(runs, ["FedAvg-lr-0-0001-seed7", "FedAvg-lr-0-3-seed7"]);
     let [slow, fast] = [&runs[0], &runs[1]].map(|run| {
         let summary = place.json(&format!("out/{run}/summary.json"));
         let number = |name: &str| summary[name].as_f64().unwrap();
