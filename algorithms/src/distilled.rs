@@ -1,4 +1,5 @@
-//! What clients of FedFed distil and share: whose recipe it is, its noise, and how much of it is signal.
+//! Distillation and sharing on the clients of FedFed: whose recipe is followed, the noise that is added,
+//! and the share of signal in what is sent.
 
 use fedround::prelude::*;
 

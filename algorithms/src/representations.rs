@@ -1,4 +1,4 @@
-//! What a party of ADCOL sends.
+//! The representations that a party of ADCOL sends to the server.
 
 use fedround::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line: the subcommands of `fedround` and the flags that several of them share.
 
 use std::path::PathBuf;
 

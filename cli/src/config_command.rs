@@ -1,4 +1,4 @@
-//! `fedround config`.
+//! The subcommand `fedround config`: prints the settings of a run as `config.toml`.
 
 use std::path::Path;
 

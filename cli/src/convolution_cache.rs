@@ -1,4 +1,5 @@
-//! Where the command keeps the convolution algorithms that it has timed.
+//! Keeps the timed convolution algorithms in the user's cache folder, so that a later run need not time
+//! them again.
 
 use std::env;
 use std::path::PathBuf;

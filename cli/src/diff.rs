@@ -1,4 +1,4 @@
-//! What a pass changes, as a unified diff.
+//! Shows the changes of a pass as a unified diff.
 //!
 //! A pass that drops one op renumbers every value after it. Values are therefore renamed first: a
 //! line that is the same but for numbers gets the numbers that it had before, and a value that is

@@ -1,4 +1,4 @@
-//! Digests of files.
+//! Digests of files, by which a manifest recognises a changed file.
 
 use std::fmt::Write;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! `fedround doctor`.
+//! The subcommand `fedround doctor`: the devices of this machine, and what is missing for the others.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! `fedround graph`.
+//! The subcommand `fedround graph`: prints or draws a program at one stage of its compilation.
 
 use fedround_draw::{Sheet, dot, json, svg};
 use fedround_exec::Program;

@@ -1,4 +1,4 @@
-//! What is installed beside the command: completions of shells, and manual pages.
+//! Files that are installed beside the command: completions for shells, and manual pages.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! `fedround opt`.
+//! The subcommand `fedround opt`: runs chosen passes on the text of a program.
 
 use std::fs;
 use std::io::{self, Read};

@@ -1,4 +1,4 @@
-//! What noise hides, in numbers: a section of `explain`.
+//! The section of `explain` on privacy: the noise of a round and the ε that it gives.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! How data is read: the flags, and the same as a table of `config.toml`.
+//! The options of reading data: as flags, and as a table of `config.toml`.
 
 use std::path::Path;
 

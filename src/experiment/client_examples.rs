@@ -1,4 +1,5 @@
-//! What clients train on: the dataset's examples, as splits deal and turn them.
+//! The examples that each client trains on: the dataset's, as a partition and its transformations give
+//! them.
 
 use fedround_data::Examples;
 use fedround_data::partition::Split;

@@ -1,5 +1,5 @@
-//! How each client does, and each domain: what [`Settings::track_clients`](super::Settings::track_clients)
-//! adds to an evaluation.
+//! Scores of each client and of each domain, which
+//! [`Settings::track_clients`](super::Settings::track_clients) adds to an evaluation.
 
 use std::collections::BTreeMap;
 

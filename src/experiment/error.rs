@@ -1,4 +1,4 @@
-//! What an experiment can fail with.
+//! Errors of an experiment.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Which of a run's models are kept.
+//! Decides which models of a run are kept.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! What a caller can follow while an experiment trains.
+//! Events that a caller can follow while an experiment trains.
 
 use fedround_simulation::{ServerObservation, Simulation};
 

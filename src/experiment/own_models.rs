@@ -1,4 +1,4 @@
-//! What an evaluation says of the clients' own models, which are here or at parties.
+//! Evaluates the clients' own models, which are here or at parties.
 
 use fedround_models::{BASE, Leaf};
 use fedround_simulation::parties::{PartyScore, PartyScores};

@@ -1,4 +1,4 @@
-//! What an experiment depends on besides its algorithm, model and data.
+//! The settings of an experiment besides its algorithm, model and data.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Errors of messages.
+//! Errors of messages between a coordinator and a party.
 
 use fedround_flower::{ArrayError, Dtype, FlowerError};
 use fedround_simulation::parties::PayloadError;

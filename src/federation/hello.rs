@@ -1,5 +1,4 @@
-//! What a coordinator asks a party that it does not know yet: which clients it hosts, and whether it takes
-//! part in the program.
+//! The first request to a party: which clients it hosts, and whether it takes part in the program.
 
 use fedround_flower::{Config, ConfigValue, Payload};
 

@@ -1,4 +1,4 @@
-//! What the integration tests share: small data, programs and simulations.
+//! Small data, programs and simulations that the integration tests share.
 
 // Each test binary uses a part.
 #![allow(dead_code)]

@@ -1,4 +1,4 @@
-//! What the server makes of all clients' values at once.
+//! Laws of aggregation rules that look at all clients' values at once.
 
 use fedround::algorithms::FedAvg;
 use fedround::ir::fed::Kind;

@@ -1,4 +1,4 @@
-//! What clients keep of a batch, and what they count of it.
+//! Columns that clients keep of a batch, and counts over it.
 
 use burn::tensor::{Device, Int, Tensor};
 use fedround::exec::Program;

@@ -1,4 +1,4 @@
-//! Counts are numbers.
+//! Counts in a spec behave as numbers.
 
 use fedround::algorithms::FedAvg;
 use fedround::prelude::*;

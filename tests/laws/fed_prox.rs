@@ -1,4 +1,4 @@
-//! FedProx against FedAvg.
+//! FedProx with μ = 0 is FedAvg, and other laws of its proximal term.
 
 use fedround::algorithms::{FedAvg, FedProx};
 use fedround::ir::fed::{HyperValue, difference};

@@ -1,4 +1,4 @@
-//! What results depend on, and what they do not.
+//! Results depend on the seed, and not on threads, timing or the order of calls.
 
 use fedround::algorithms::{FedAvg, FedProx};
 use fedround::simulation::RoundStats;

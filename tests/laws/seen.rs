@@ -1,4 +1,4 @@
-//! What the server sees of single clients, shown to who looks on.
+//! An observer is shown the values of single clients that the server sees.
 
 use fedround::algorithms::{Adfl, FedAvg};
 use fedround::ir::fed::Kind;

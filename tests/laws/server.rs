@@ -1,4 +1,4 @@
-//! What the server does once for each client of a cohort, and with features that were released.
+//! Laws of the server's work for each client of a cohort, and with released features.
 
 use fedround::algorithms::FedAvg;
 use fedround::prelude::*;

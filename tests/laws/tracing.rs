@@ -1,4 +1,4 @@
-//! What is traced and compiled once is not traced again.
+//! A function is traced and compiled once, and not again in later rounds.
 
 use fedround::algorithms::FedAvg;
 

@@ -1,5 +1,5 @@
-//! What bundled algorithms are compiled to, and what whole runs give: snapshots, costs by hand, texts,
-//! trajectories of other implementations, accuracies.
+//! Bundled algorithms as programs: snapshots of their compilation, costs that were counted by hand, texts,
+//! trajectories of other implementations, and accuracies.
 
 #![allow(
     clippy::unwrap_used,

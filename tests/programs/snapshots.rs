@@ -1,4 +1,4 @@
-//! What FedAvg and FedProx are compiled to, at every stage.
+//! Snapshots of FedAvg and FedProx at every stage of their compilation.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! What can go wrong around a measurement.
+//! Errors of `fedround bench`.
 
 use std::path::PathBuf;
 

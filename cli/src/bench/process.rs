@@ -1,4 +1,4 @@
-//! What the operating system knows of this process.
+//! Time, memory and processor cores of this process, as the operating system knows them.
 
 /// Seconds since the process began, loading included; `None` where the system does not say.
 #[cfg(target_os = "linux")]

@@ -1,4 +1,4 @@
-//! What a measurement gives.
+//! The results of a measurement, as a table and as JSON.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! The benchmark tasks.
+//! The tasks of `fedround bench`: which algorithm, model and data each of them trains.
 
 use clap::ValueEnum;
 use fedround_data::Partition;

@@ -1,4 +1,4 @@
-//! Which differences between algorithms the seeds show.
+//! Differences between algorithms over runs with the same seeds, and whether the seeds show them.
 
 use comfy_table::Table;
 use fedround::experiment::Status;

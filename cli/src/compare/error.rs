@@ -1,4 +1,4 @@
-//! What a comparison can fail with.
+//! Errors of `fedround compare`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What is to be run: algorithms with their hyper-parameters, and seeds.
+//! The runs of a comparison: every combination of algorithms, their hyper-parameters and seeds.
 
 use std::path::{Path, PathBuf};
 

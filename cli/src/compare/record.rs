@@ -1,4 +1,4 @@
-//! What a run's folder holds.
+//! Reads the results of a finished run back from its folder.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Means over seeds.
+//! Means and deviations over the seeds of a comparison.
 
 use fedround::experiment::Status;
 use fedround_metrics::progress::{Point, first_to_reach};

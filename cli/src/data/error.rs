@@ -1,4 +1,4 @@
-//! What `fedround data` can fail with.
+//! Errors of `fedround data`, and the advice on them.
 
 use fedround_data::{ColumnError, DataError, PartitionError};
 

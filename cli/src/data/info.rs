@@ -1,4 +1,4 @@
-//! `fedround data info`.
+//! The subcommand `fedround data info`: the shape, the classes and the columns of a dataset.
 
 use std::fmt::Write;
 use std::fs;

@@ -1,4 +1,4 @@
-//! `fedround data partition`.
+//! The subcommand `fedround data partition`: how many examples of each class every client gets.
 
 use std::path::Path;
 

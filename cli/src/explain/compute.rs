@@ -1,4 +1,4 @@
-//! What a round computes.
+//! The section of `explain` on computation: the cost of each compute segment and of a round.
 
 use std::fmt::Write;
 

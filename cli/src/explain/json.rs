@@ -1,4 +1,4 @@
-//! `fedround explain --json`.
+//! The output of `fedround explain --json`.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! `fedround explain`.
+//! The subcommand `fedround explain`: an algorithm as a box, with its communication, computation and
+//! privacy.
 
 mod compute;
 mod json;

@@ -1,4 +1,5 @@
-//! What crosses between server and clients in a round, and what the server holds of them.
+//! The section of `explain` on communication: the values that cross between server and clients in a round,
+//! and those that the server holds for a whole cohort.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Which programs a party takes part in.
+//! Checks the hash of a coordinator's program against the one that the party's operator approves.
 
 use std::fs;
 use std::path::Path;

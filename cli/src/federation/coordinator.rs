@@ -1,4 +1,4 @@
-//! `fedround coordinator`.
+//! The subcommand `fedround coordinator`: trains with parties that are reached through a SuperLink.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What a coordinator or a party can fail with.
+//! Errors of a coordinator and of a party.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! How the SuperLink is reached.
+//! The flags that say how to reach a SuperLink.
 
 use std::path::PathBuf;
 use std::time::Duration;

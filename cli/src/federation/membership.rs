@@ -1,4 +1,4 @@
-//! How a party comes online and goes offline.
+//! Brings a party online at a SuperLink and takes it offline again.
 
 use std::process::ExitCode;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! `fedround party`.
+//! The subcommand `fedround party`: trains with the data of this machine for a coordinator.
 
 use std::fs;
 use std::process::ExitCode;

@@ -1,4 +1,5 @@
-//! `fedround party --for-server-app`.
+//! The flag `fedround party --for-server-app`: answers the requests of a ServerApp that is written in
+//! Python.
 
 use std::error::Error;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! `fedround federation status`.
+//! The subcommand `fedround federation status`: the nodes and runs of a SuperLink.
 
 use comfy_table::Table;
 use fedround_flower::{Control, Node, RunInfo};

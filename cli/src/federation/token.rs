@@ -1,4 +1,5 @@
-//! What a coordinator needs to go on with its run at the SuperLink: a file that only its owner can read.
+//! Keeps the token with which a coordinator continues its run at a SuperLink, in a file that only its owner
+//! can read.
 
 use std::fs;
 use std::io::ErrorKind;

@@ -1,4 +1,4 @@
-//! How much of a client's examples is in what it shares.
+//! Measures how much of a client's examples can be read from what the client shares.
 
 use fedround_data::Scale;
 use fedround_data::augment::Transform;

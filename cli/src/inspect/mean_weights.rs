@@ -1,4 +1,4 @@
-//! What clients weigh in means whose weights the server makes, as in AdFL.
+//! The weights of clients in means that the server weighs itself, as in AdFL.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What the server has of single clients, kept over the rounds.
+//! Keeps, over the rounds, the values of single clients that the server has seen.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What `inspect` found, as JSON and as text.
+//! The report of `fedround inspect`, as JSON and as text.
 
 use std::path::Path;
 

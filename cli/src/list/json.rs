@@ -1,4 +1,4 @@
-//! `fedround list --json`.
+//! The output of `fedround list --json`.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! `fedround list`.
+//! The subcommand `fedround list`: the algorithms, models, datasets and whatever else has a name.
 
 mod json;
 

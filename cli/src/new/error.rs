@@ -1,4 +1,4 @@
-//! Why a crate was not made.
+//! Errors of `fedround new`.
 
 use std::path::PathBuf;
 

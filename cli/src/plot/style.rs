@@ -1,4 +1,4 @@
-//! How lines and cells look.
+//! Colours, line styles and cell styles of plots.
 
 use plotters::prelude::*;
 

@@ -1,4 +1,5 @@
-//! What was trained on what: the algorithm's box, its drawing, and who has which examples.
+//! The part of a report on the algorithm and its data: the algorithm's box, its drawing, and the examples
+//! of each client.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What the runs say of a paper's claims: differences over runs with the same seed.
+//! Compares a paper's claims with the runs, by differences between runs of the same seed.
 
 use fedround_metrics::paired::{CorrectedDifference, PairedDifference, corrected_in};
 use serde::{Serialize, Serializer};

@@ -1,4 +1,4 @@
-//! What reproducing a table can fail with.
+//! Errors of `fedround reproduce`.
 
 use fedround_names::did_you_mean;
 

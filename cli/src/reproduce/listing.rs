@@ -1,4 +1,4 @@
-//! What there is, and what a table would run.
+//! Lists the tables that can be reproduced, and the runs of one table.
 
 use std::path::Path;
 

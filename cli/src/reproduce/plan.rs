@@ -1,4 +1,4 @@
-//! What a call runs of a table.
+//! The runs of one call: those of a table that its flags choose.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! How measures are written.
+//! Units and number formats of measures.
 
 use super::columns::{Measure, Of};
 

@@ -1,4 +1,4 @@
-//! What a run looks like: its learning curves, and the accuracy of each class.
+//! The drawings of a run: its learning curves, and the accuracy of each class.
 
 use std::path::Path;
 

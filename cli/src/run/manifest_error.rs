@@ -1,4 +1,4 @@
-//! Why a run folder is not believed.
+//! Errors of a run folder whose files are not those of its manifest.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What a run reports of each round.
+//! The line that a run writes for each round to `metrics.jsonl`.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What the noise of a run has left of its clients' privacy: a part of its summary and metrics.
+//! The privacy that a run has spent (its ε so far), as a part of its summary and metrics.
 
 use fedround_exec::Program;
 use fedround_metrics::accountant::{Sampling, Steps};

@@ -1,4 +1,4 @@
-//! What a run reports when it ends.
+//! The summary of a finished run, as it stands in `summary.json`.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What clients share of their images in `fedround inspect`, and attacks on it.
+//! Measurements of what clients share of their images in `fedround inspect`, and attacks on it.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! `fedround data`.
+//! Tests of the subcommand `fedround data`.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;

@@ -1,4 +1,4 @@
-//! Which devices there are, and what is said of the others.
+//! `fedround doctor` lists the devices, and says what is missing for the others.
 
 use crate::support::{Place, SMALL};
 

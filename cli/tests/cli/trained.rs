@@ -1,4 +1,4 @@
-//! What becomes of finished runs: their clients' models, evaluation, prediction and export.
+//! Uses of finished runs: their clients' models, evaluation, prediction and export.
 
 use safetensors::SafeTensors;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What [`Decay`] is compiled to, at every stage.
+//! Snapshots of [`Decay`] at every stage of its compilation.
 
 use fedround::algorithms::FedAvg;
 use fedround::models::Task;

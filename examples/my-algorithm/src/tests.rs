@@ -1,4 +1,4 @@
-//! What is promised of the algorithm.
+//! The promises that the algorithm's documentation makes, as tests.
 
 use fedround::Algorithm;
 use fedround::algorithms::FedAvg;

@@ -1,4 +1,4 @@
-//! What the macros emit, and what they say about wrong input: fixture in, snapshot out.
+//! Snapshots of the code that the macros emit, and of their errors on wrong input.
 // A test's way to fail is to panic.
 #![allow(clippy::expect_used, clippy::panic)]
 

@@ -1,4 +1,4 @@
-//! Soft attention.
+//! Soft attention over the places of an image (Xu et al. 2015).
 
 use burn::module::Module;
 use burn::nn::Linear;

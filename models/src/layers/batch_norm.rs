@@ -1,4 +1,4 @@
-//! Batch normalisation.
+//! Batch normalisation, whose running statistics are buffers.
 
 use burn::module::{Initializer, Module, Param};
 use burn::tensor::{Device, Tensor};

@@ -1,4 +1,4 @@
-//! Dropout.
+//! Dropout, which does nothing in inference.
 
 use burn::module::Module;
 use burn::tensor::{Distribution, Tensor};

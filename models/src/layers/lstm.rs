@@ -1,4 +1,4 @@
-//! Long short-term memory.
+//! A long short-term memory (LSTM) network.
 
 use burn::module::{Initializer, Module, Param};
 use burn::tensor::activation::sigmoid;

@@ -1,4 +1,4 @@
-//! Fully connected networks.
+//! Fully connected networks: linear layers with activations between them.
 
 use burn::module::Module;
 use burn::nn::Linear;

@@ -1,4 +1,4 @@
-//! Residual blocks.
+//! Residual blocks: convolutions whose input is added to their output.
 
 use burn::module::Module;
 use burn::nn::conv::Conv2d;

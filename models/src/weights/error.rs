@@ -1,4 +1,4 @@
-//! Why weights cannot be loaded.
+//! Errors of loading weights.
 
 use std::path::PathBuf;
 

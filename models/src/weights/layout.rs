@@ -1,4 +1,4 @@
-//! How a file names and lays out the tensors of a model: as we do, or as PyTorch does.
+//! The two layouts in which a file may hold the tensors of a model: ours and PyTorch's.
 //!
 //! PyTorch keeps the weight of a linear layer as `[out, in]` where burn has `[in, out]`, and calls the
 //! `gamma` and `beta` of a normalisation `weight` and `bias`. Convolutions and embeddings are alike.

@@ -1,4 +1,4 @@
-//! What each codec gives back, and that its buffers are as long as it says.
+//! Every codec decodes to what its documentation says, and its buffers are as long as it says.
 
 use fedround_random::StreamKey;
 use proptest::collection::vec;

@@ -1,4 +1,4 @@
-//! What a dataset is before it is read, and what its reader is asked for.
+//! The description of a dataset before it is read, and the request that its reader is given.
 //!
 //! Each dataset is a [`DatasetInfo`]: its name, its shape, its files and the function that reads
 //! them. [`datasets`](crate::datasets) lists them all.

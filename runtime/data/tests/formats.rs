@@ -1,4 +1,4 @@
-//! What is in small files of each format.
+//! Small files of each format are read to the values that were written into them.
 
 #![allow(
     clippy::expect_used,

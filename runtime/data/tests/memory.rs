@@ -1,5 +1,5 @@
-//! What images in memory cost: a set of 60,000 at most 1.3 times its bytes at the peak of its
-//! loading, and a thousand clients' views of it next to nothing.
+//! The memory of images: a set of 60,000 takes at most 1.3 times its bytes at the peak of its loading, and
+//! a thousand clients' views of it take next to nothing.
 
 #![cfg(target_os = "linux")]
 #![allow(

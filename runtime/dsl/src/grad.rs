@@ -1,4 +1,4 @@
-//! Losses and gradients.
+//! Losses and their gradients, with respect to parameters or inputs.
 
 use fedround_ir::Loc;
 use fedround_ir::fed::{ExternalOp, OptOp, Value};

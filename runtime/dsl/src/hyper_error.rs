@@ -1,4 +1,4 @@
-//! Errors of hyper-parameters.
+//! Errors of setting a hyper-parameter.
 
 use fedround_names::did_you_mean;
 

@@ -1,4 +1,4 @@
-//! Counts.
+//! Counts that are known before a round runs: constants and hyper-parameters.
 
 use fedround_ir::Loc;
 use fedround_ir::fed::{ArithOp, BuildError, HyperValue, Value};

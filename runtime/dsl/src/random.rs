@@ -1,4 +1,4 @@
-//! Named random streams.
+//! Random numbers in an algorithm, from streams with names.
 
 use fedround_ir::Loc;
 use fedround_ir::fed::{FedOp, Value};

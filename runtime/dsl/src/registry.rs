@@ -1,4 +1,4 @@
-//! Algorithms by name.
+//! A registry that finds algorithms by their names.
 
 use crate::spec::Spec;
 use crate::{BoxedAlgorithm, Field, SpecError};

@@ -1,4 +1,4 @@
-//! Real numbers.
+//! Real numbers that are computed in a round.
 
 use std::rc::Rc;
 

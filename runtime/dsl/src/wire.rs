@@ -1,4 +1,4 @@
-//! Which values may cross between server and clients.
+//! The types of values that may cross between server and clients.
 
 use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, OpKind, Value};

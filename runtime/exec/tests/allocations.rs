@@ -1,4 +1,4 @@
-//! What a step allocates: its activations and gradients, never its parameters.
+//! A step allocates its activations and gradients, and never its parameters.
 
 #![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
 

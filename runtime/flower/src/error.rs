@@ -1,4 +1,4 @@
-//! What can go wrong for a party or a coordinator.
+//! Errors of parties and coordinators.
 
 use std::time::Duration;
 

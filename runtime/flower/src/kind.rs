@@ -1,4 +1,4 @@
-//! What a message asks for.
+//! The kinds of messages, by what they ask for.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What a message carries: named records of arrays, metrics and settings.
+//! The payload of a message: named records of arrays, metrics and settings.
 
 use indexmap::IndexMap;
 

@@ -1,4 +1,5 @@
-//! What the server makes of the values of all clients at once, as text: what comes back, and what is refused.
+//! Text forms of operations on the values of all clients at once: which are read back, and which are
+//! refused.
 
 #![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
 

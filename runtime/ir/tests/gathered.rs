@@ -1,4 +1,4 @@
-//! What the server does once for each client, as text: what comes back, and what is refused.
+//! Text forms of the server's work for each client: which are read back, and which are refused.
 
 #![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
 

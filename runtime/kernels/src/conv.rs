@@ -1,4 +1,4 @@
-//! The forward convolution.
+//! The forward pass of a convolution.
 
 use burn_flex::FlexTensor;
 

@@ -1,4 +1,4 @@
-//! What helpers change: nothing.
+//! Results do not depend on the number of helper threads.
 
 #![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
 

@@ -1,4 +1,4 @@
-//! Distance correlation.
+//! The distance correlation of two samples.
 
 use crate::{MetricError, Rows};
 

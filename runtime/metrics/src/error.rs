@@ -1,4 +1,4 @@
-//! Errors of metrics.
+//! Errors of metrics on their inputs.
 
 /// Why a metric has no value.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -1,4 +1,4 @@
-//! Comparison of images.
+//! Similarity of two images: PSNR and SSIM.
 
 use crate::MetricError;
 

@@ -1,4 +1,5 @@
-//! What a run's curve says: its best point, its level at the end, and when it reaches a target.
+//! Summaries of a learning curve: its best point, its level at the end, and the round in which it reaches a
+//! target.
 
 /// A measurement during a run.
 #[derive(Clone, Copy, Debug, PartialEq)]

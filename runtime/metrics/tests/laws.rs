@@ -1,4 +1,4 @@
-//! Bounds and invariances.
+//! Bounds and invariances that every metric keeps.
 
 #![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
 

@@ -1,4 +1,4 @@
-//! What each pass on tensor graphs does to a small one.
+//! Each pass on tensor graphs, applied to a small graph: its text before and after.
 
 #![allow(
     clippy::unwrap_used,

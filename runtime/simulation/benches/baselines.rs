@@ -1,5 +1,5 @@
-//! What a client's step costs in each bundled algorithm, beside FedAvg's:
-//! `cargo bench -p fedround-exec --bench baselines`.
+//! Compares the time of a client's step in each bundled algorithm with FedAvg's: `cargo bench -p
+//! fedround-simulation --bench baselines`.
 //!
 //! A step's time is a round's over the steps of its clients, so that what an algorithm does before,
 //! after and between them counts. Rounds of all algorithms take turns, one client at a time on one

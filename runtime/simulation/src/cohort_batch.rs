@@ -1,4 +1,4 @@
-//! How many clients of a cohort train together, as one graph with a client axis.
+//! The number of clients of a cohort that train together, as one graph with a client axis.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,5 @@
-//! What every part of a round may read: the program, the data, the seed and the round's number.
+//! The context of a round, which all of its parts may read: the program, the data, the seed and the round's
+//! number.
 
 use std::collections::BTreeSet;
 

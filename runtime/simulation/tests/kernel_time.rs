@@ -1,4 +1,4 @@
-//! What a GPU says of itself: the memory that it holds, and the time that its kernels take.
+//! The measurements of a GPU by itself: the memory that it holds, and the time that its kernels take.
 //!
 //! Run with `--features wgpu` (lavapipe times kernels) or `--features cuda` (CUDA's emulator does, too).
 

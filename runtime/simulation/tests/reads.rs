@@ -1,5 +1,5 @@
-//! How often a round waits for a GPU: for its losses, sixteen steps at a time, and for what goes from
-//! one device to another.
+//! Counts how often a round waits for a GPU: for its losses, sixteen steps at a time, and for tensors that
+//! go from one device to another.
 //!
 //! Run with `--features wgpu` or `--features cuda`; a test of its own process, whose reads are counted.
 

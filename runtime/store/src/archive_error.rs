@@ -1,4 +1,4 @@
-//! Errors of archives.
+//! Errors of reading and writing archives.
 
 /// Bytes are no archive, or an archive lacks what was looked for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,4 +1,4 @@
-//! Errors of files.
+//! Errors of reading and writing files.
 
 use std::io;
 use std::path::{Path, PathBuf};

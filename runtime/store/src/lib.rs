@@ -1,5 +1,6 @@
-//! What outlives a process: files that are written whole or not at all, checkpoints, and the states
-//! of many clients.
+//! Files that outlive a process: files that are written whole or not at all ([`write_atomically`]), checkpoints
+//! with a checksum ([`Archive`]), and a store for the states of more clients than fit into memory
+//! ([`ClientStore`]).
 //!
 //! This crate knows bytes, shapes and types, and neither burn nor devices.
 

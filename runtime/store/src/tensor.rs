@@ -1,4 +1,4 @@
-//! Tensors as bytes.
+//! The form of tensors as bytes, with their names, types and shapes.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Who takes part: parties that come, answer and leave.
+//! Keeps the list of parties that take part, as they come, answer and leave.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};

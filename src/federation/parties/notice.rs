@@ -1,4 +1,4 @@
-//! What the operator of a coordinator sets, and is told.
+//! Settings and notices of a coordinator's operator.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What `cubecl-cuda` names of the real `cubecl-llvm`, without the compiler: see the README.
+//! The items of the real `cubecl-llvm` that `cubecl-cuda` names, without the compiler: see the README.
 //!
 //! Nothing here is called in a build with cubecl's feature `cuda-cpp`. Without that feature,
 //! compiling a kernel is an error.

@@ -1,4 +1,4 @@
-//! What the baselines reduce to, and the identities of their papers.
+//! Special cases in which the baselines equal other algorithms, and the identities of their papers.
 
 mod corrections;
 mod fada;

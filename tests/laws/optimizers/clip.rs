@@ -1,4 +1,4 @@
-//! Clipping.
+//! Laws of gradient clipping.
 
 use fedround::prelude::*;
 

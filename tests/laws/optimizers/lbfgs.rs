@@ -1,4 +1,4 @@
-//! L-BFGS.
+//! Laws of L-BFGS.
 
 use fedround::__private::for_each;
 use fedround::optim::Lbfgs;

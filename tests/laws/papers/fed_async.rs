@@ -1,4 +1,4 @@
-//! What FedAsync reduces to, and how updates arrive on the virtual clock.
+//! Special cases of FedAsync, and the order in which updates arrive on the virtual clock.
 
 use fedround::algorithms::{FedAsync, FedAsyncWeight};
 use fedround::simulation::Faults;

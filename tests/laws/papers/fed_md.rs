@@ -1,4 +1,4 @@
-//! What FedMD reduces to, and what it sends.
+//! Special cases of FedMD, and its bytes on the wire.
 
 use fedround::algorithms::FedMd;
 

@@ -1,4 +1,4 @@
-//! What the specs of five papers reduce to, their hand cases, and their costs on the wire.
+//! Special cases of five papers' specs, cases that were computed by hand, and their bytes on the wire.
 
 mod adaptive_clip;
 mod adcol;

@@ -1,4 +1,4 @@
-//! Checksums.
+//! Checksums of downloaded files.
 
 use std::io;
 use std::path::Path;

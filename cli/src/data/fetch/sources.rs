@@ -1,4 +1,4 @@
-//! Where the files are that may be downloaded.
+//! The addresses and checksums of the files that may be downloaded.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What crosses between parties and a SuperLink, measured.
+//! The measured bytes between parties and a SuperLink.
 
 use super::processes::{Process, rounds};
 use super::proxy::Proxy;

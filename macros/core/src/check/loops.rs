@@ -1,4 +1,4 @@
-//! Rules on `for`.
+//! Rules on `for` loops in the code of an algorithm.
 
 use syn::{Expr, ExprForLoop, ExprRange, Lit, RangeLimits};
 

@@ -1,4 +1,4 @@
-//! Rules on assignments.
+//! Rules on assignments to variables.
 
 use syn::Expr;
 

@@ -1,4 +1,4 @@
-//! Which declaration a variable's name refers to.
+//! Resolves the name of a variable to its declaration.
 
 use syn::Pat;
 use syn::visit::Visit;

@@ -1,5 +1,5 @@
-//! How hard is `synth-digits`? Draws it, then trains a linear model and a
-//! 784-200-200-10 perceptron by plain SGD and prints their test accuracies.
+//! Measures how hard `synth-digits` is: draws it, then trains a linear model and a 784-200-200-10
+//! perceptron by plain SGD and prints their test accuracies.
 //!
 //! `cargo run --release -p fedround-data --example synth_accuracy [EPOCHS [TRAIN [rgb]]]`
 

@@ -1,4 +1,4 @@
-//! Where a column's elements are kept.
+//! Storage of a column's elements: in memory, or in files that are decoded when they are read.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Where data is: `mnist`, `images:photos`, `csv:people.csv`.
+//! The location of data, as one word: `mnist`, `images:photos`, `csv:people.csv`.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! How own data is read.
+//! Options of reading a user's own data.
 
 use std::str::FromStr;
 

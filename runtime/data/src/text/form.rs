@@ -1,4 +1,4 @@
-//! How images with text become columns.
+//! Turns images with text into the columns of a dataset.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! How large things on the lanes are.
+//! Sizes of the things on the lanes, before they are placed.
 
 use fedround_ir::fed::Place;
 

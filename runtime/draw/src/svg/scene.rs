@@ -1,4 +1,4 @@
-//! What is drawn of a fed module.
+//! The things that are drawn of a fed module: boxes, frames and crossings.
 
 use fedround_ir::fed::Place;
 use fedround_passes::report::Direction;

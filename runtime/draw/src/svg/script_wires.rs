@@ -1,4 +1,4 @@
-//! What crosses between the lanes.
+//! Turns operations that communicate into crossings between the lanes.
 
 use fedround_ir::fed::{FedOp, Kind, Op, OpKind, Value};
 use fedround_passes::report::notation::{Text, reduction};

@@ -1,4 +1,4 @@
-//! What every drawing must hold.
+//! Checks that every drawing must pass.
 
 use std::collections::HashSet;
 

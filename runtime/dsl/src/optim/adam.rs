@@ -1,4 +1,4 @@
-//! Adam and AdamW.
+//! The optimizers Adam and AdamW.
 
 use super::Optimizer;
 use crate::rate::Rate;

@@ -1,4 +1,4 @@
-//! L-BFGS.
+//! The optimizer L-BFGS.
 
 use fedround_ir::Loc;
 

@@ -1,4 +1,4 @@
-//! Backtracking line search.
+//! The backtracking line search of L-BFGS.
 
 use fedround_ir::Loc;
 

@@ -1,4 +1,5 @@
-//! Which algorithm convolutions use when the clients of a group have weights of their own.
+//! The policy for convolutions whose clients have weights of their own: one fixed algorithm, or the fastest
+//! on each device.
 
 use std::str::FromStr;
 

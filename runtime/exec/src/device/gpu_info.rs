@@ -1,4 +1,4 @@
-//! What cubecl knows of a GPU: memory and clock.
+//! Reads the memory and the clock of a GPU from cubecl.
 
 use burn_dispatch::DispatchDevice;
 

@@ -1,4 +1,4 @@
-//! Which ops of a step a GPU's kernel fusion puts into one kernel.
+//! Reports which operations of a step a GPU's kernel fusion puts into one kernel.
 //!
 //! burn-fusion decides while ops run, and explores at first. The step is therefore run several
 //! times on arbitrary numbers; the device is synchronised between two runs.

@@ -1,4 +1,4 @@
-//! Element-wise ops.
+//! Computes the element-wise operations of the tensor dialect.
 
 use burn::tensor::{DispatchTensor, Shape};
 use burn_backend::ops::{ActivationOps, BoolTensorOps, FloatTensorOps, IntTensorOps};

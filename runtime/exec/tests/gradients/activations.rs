@@ -1,4 +1,4 @@
-//! Activations.
+//! Gradients of activation functions, against burn-autodiff.
 
 use burn::tensor::activation::*;
 use proptest::prelude::*;

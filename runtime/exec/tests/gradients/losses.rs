@@ -1,4 +1,4 @@
-//! burn's own losses.
+//! Gradients of burn's own losses, against burn-autodiff.
 
 use burn::nn::loss::{
     BinaryCrossEntropyLossConfig, CosineEmbeddingLossConfig, CrossEntropyLossConfig,

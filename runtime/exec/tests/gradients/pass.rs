@@ -1,4 +1,4 @@
-//! What the pass itself promises: which values are differentiated, and its errors.
+//! The contract of the autodiff pass: the values that it differentiates, and its errors.
 
 use burn::tensor::module::conv_transpose2d;
 use burn::tensor::ops::ConvTransposeOptions;

@@ -1,4 +1,4 @@
-//! Who this process is: the key of a party, and the secret of a coordinator.
+//! Identities of a process at a SuperLink: the key of a party, and the secret of a coordinator.
 
 mod error;
 mod executor;

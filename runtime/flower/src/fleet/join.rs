@@ -1,4 +1,4 @@
-//! How a party comes online.
+//! Registers a party at the SuperLink and activates its node.
 
 use std::time::Duration;
 

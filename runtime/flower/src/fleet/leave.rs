@@ -1,4 +1,4 @@
-//! How a party goes offline without losing its last replies.
+//! Takes a party offline after its last replies have arrived.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! How often a party asks the SuperLink for requests.
+//! The intervals at which a party asks the SuperLink for requests.
 
 use std::time::{Duration, Instant};
 

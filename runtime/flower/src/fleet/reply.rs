@@ -1,4 +1,4 @@
-//! What a party answers.
+//! A party's reply to a request.
 
 use super::leave::OpenReply;
 use super::{Party, Request};

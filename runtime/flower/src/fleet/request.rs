@@ -1,4 +1,4 @@
-//! What the coordinator asks a party for.
+//! A coordinator's request to a party.
 
 use std::time::{Duration, Instant};
 

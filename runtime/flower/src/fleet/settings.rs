@@ -1,4 +1,4 @@
-//! What an operator decides about a party.
+//! The settings of a party that its operator decides.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What a party remembers between its processes: the number of its node.
+//! The state that a party keeps between its processes: the number of its node.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! What can go wrong between this process and the SuperLink.
+//! Errors of the connection between this process and the SuperLink.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! How long to wait before the next try.
+//! The waiting time before a failed call is tried again.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Where the SuperLink is, and how long to wait for it.
+//! The address of the SuperLink, and how long to wait for it.
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};

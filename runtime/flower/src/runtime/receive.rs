@@ -1,4 +1,4 @@
-//! Replies of parties.
+//! Receives the replies of parties.
 
 use std::time::Duration;
 

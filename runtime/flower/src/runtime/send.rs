@@ -1,4 +1,4 @@
-//! Requests to parties.
+//! Sends requests to parties.
 
 use std::time::Duration;
 

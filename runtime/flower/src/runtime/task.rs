@@ -1,4 +1,4 @@
-//! How a coordinator takes over a run, and how it ends it.
+//! The task of a coordinator: it takes over a run at the SuperLink, and ends it.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a coordinator waits for, and what it gets.
+//! Tickets for requests: a coordinator waits for the replies by them.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;

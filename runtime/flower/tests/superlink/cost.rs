@@ -1,4 +1,5 @@
-//! How long rounds take: `cargo test -p fedround-flower --release --test superlink cost -- --ignored --nocapture`.
+//! Measures how long rounds take: `cargo test -p fedround-flower --release --test superlink cost --
+//! --ignored --nocapture`.
 
 use std::time::Instant;
 

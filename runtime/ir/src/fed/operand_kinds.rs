@@ -1,5 +1,5 @@
-//! Which kinds of values an op expects, given the kind that was found: that kind if it is allowed, and the
-//! usual one otherwise.
+//! The kinds of values that an operation accepts. For the kind that was found, it gives that kind if the
+//! operation allows it, and the usual one otherwise.
 
 use super::{Kind, Type};
 

@@ -1,4 +1,4 @@
-//! The text form.
+//! Tests of the text form that the printer writes.
 
 use super::super::{Builder, Hook, HyperValue, Type};
 use super::*;

@@ -1,5 +1,5 @@
-//! How much a value tells of single clients: the analysis behind the checks of differential
-//! privacy and behind the wire table.
+//! Tracks how much each value reveals of single clients. The checks of differential privacy and the wire
+//! table use this analysis.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What the verifier reports.
+//! The errors that the verifier reports.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! How the body of a fused op is written: `[add($0, $1); relu($2); sum $2; give $3]`.
+//! The text form of a fused operation's body: `[add($0, $1); relu($2); sum $2; give $3]`.
 //!
 //! `$n` numbers the operands first, then the steps. The shape of the steps is that of the first
 //! result; where all results are sums it is written, as `over [2, 3]`.

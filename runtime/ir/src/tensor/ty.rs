@@ -1,4 +1,4 @@
-//! Types of values.
+//! The types of tensor values: a shape and an element type.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Average pooling.
+//! Average pooling and its gradient.
 
 use burn_flex::FlexTensor;
 

@@ -1,4 +1,4 @@
-//! Max pooling.
+//! Max pooling and its gradient.
 
 use burn_backend::DType;
 use burn_flex::FlexTensor;

@@ -1,4 +1,4 @@
-//! Where Winograd's convolutions are faster.
+//! Decides for which shapes Winograd's convolutions are faster than im2col.
 
 use super::transform::{PATCH, TILE};
 use crate::shape::Sizes;

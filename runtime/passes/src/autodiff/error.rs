@@ -1,4 +1,4 @@
-//! Errors of differentiation.
+//! Errors of differentiating a graph.
 
 use fedround_ir::Loc;
 use fedround_ir::tensor::TypeError;

@@ -1,4 +1,4 @@
-//! Errors of lowering.
+//! Errors of lowering a segment to a tensor graph.
 
 use fedround_ir::Loc;
 use fedround_ir::tensor::{GraphError, TypeError};

@@ -1,4 +1,4 @@
-//! What a pass manager shows of the passes that it runs.
+//! Events that a pass manager sends to an observer for each pass.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! What the code of a region reads besides its arguments: settings, states and numbers of the round.
+//! Collects the settings, states and numbers of the round that the code of a region reads besides its
+//! arguments.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! How numbers of bytes and of operations are written.
+//! Formats numbers of bytes and of operations.
 
 /// `796840` as `796.8 kB`: powers of 1000.
 pub fn bytes(n: u64) -> String {

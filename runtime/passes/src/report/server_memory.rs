@@ -1,5 +1,5 @@
-//! What the server holds of all clients of a cohort at once. A sum or mean needs no such memory: values are
-//! added up as they arrive.
+//! The values that the server holds for all clients of a cohort at once. A sum or mean needs no such
+//! memory, because values are added up as they arrive.
 
 use std::collections::HashMap;
 

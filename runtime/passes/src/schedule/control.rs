@@ -1,4 +1,5 @@
-//! Which ops the executor carries out itself, and which become part of a tensor graph.
+//! Divides operations into those that the executor carries out itself and those that become part of a
+//! tensor graph.
 
 use fedround_ir::fed::{FedOp, OpKind, OptOp, PrivacyOp};
 

@@ -1,4 +1,4 @@
-//! How often each compute segment runs in a round.
+//! Counts how often each compute segment runs in a round.
 
 use fedround_ir::fed::{FedOp, HyperValue, OpKind, OptOp, Place, Value};
 

@@ -1,4 +1,4 @@
-//! What the passes do with values that are gathered, and with the server's maps over them.
+//! Tests of the passes on gathered values, and on the server's maps over them.
 
 use fedround::Definer;
 use fedround::prelude::*;

@@ -1,4 +1,4 @@
-//! What the passes and reports do with clients that take turns.
+//! Tests of the passes and reports on clients that take turns.
 
 use fedround::__private::for_each;
 use fedround::Definer;

@@ -1,4 +1,4 @@
-//! Who of the clients that were called took part in a round.
+//! Records which of the called clients took part in a round.
 
 use std::collections::BTreeSet;
 

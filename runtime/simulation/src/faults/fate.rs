@@ -1,4 +1,4 @@
-//! What becomes of a client that is called in a round: it fails, is late, or arrives.
+//! Draws the fate of a client that is called in a round: it fails, is late, or arrives.
 
 use fedround_exec::{CompileError, Program};
 use fedround_passes::report::wire;

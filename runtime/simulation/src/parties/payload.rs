@@ -1,4 +1,4 @@
-//! What crosses between the server and a party: named tensors, and a head of small numbers.
+//! The payload between the server and a party: named tensors, and a head of small numbers.
 //!
 //! As bytes it is a safetensors file whose metadata has the head, so that any reader of such files can
 //! look into it.

@@ -1,4 +1,4 @@
-//! How the coordinator reaches parties.
+//! The interface through which a coordinator reaches parties.
 
 use super::payload::Payload;
 

@@ -1,4 +1,4 @@
-//! Which states a map's code reads.
+//! Lists the states of a client that a map's code reads or sets.
 
 use fedround_ir::fed::{FedOp, OpKind};
 use fedround_passes::schedule::{Block, Item};

@@ -1,4 +1,4 @@
-//! What the server sees of single clients, for an observer of the simulation.
+//! Shows an observer of the simulation the values of single clients that the server sees.
 
 use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;

@@ -1,4 +1,4 @@
-//! Where the clients' states are: in memory, and beyond a budget in a file.
+//! Keeps the clients' states in memory, and in a file beyond a budget.
 
 use std::path::PathBuf;
 use std::sync::Arc;

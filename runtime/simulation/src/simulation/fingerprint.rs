@@ -1,4 +1,4 @@
-//! What a simulation's results depend on besides its state, in a few words each.
+//! A short description of everything that a simulation's results depend on besides its state.
 
 use std::sync::OnceLock;
 

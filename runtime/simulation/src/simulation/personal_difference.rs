@@ -1,4 +1,4 @@
-//! What clients have of their own: how their personal models differ from the server's.
+//! Compares clients' personal models with the server's.
 
 use super::Simulation;
 use super::parameters::bits;

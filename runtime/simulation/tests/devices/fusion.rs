@@ -1,4 +1,4 @@
-//! Which ops of a step run in one kernel, and how many kernels that leaves.
+//! The kernels that a step is fused into, and their number.
 
 use fedround_algorithms::{FedAvg, FedProx};
 use fedround_dsl::Algorithm;

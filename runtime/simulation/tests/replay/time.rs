@@ -1,4 +1,4 @@
-//! What a step costs.
+//! Measures the time of a replayed step.
 
 use std::time::Instant;
 

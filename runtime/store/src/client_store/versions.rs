@@ -1,4 +1,4 @@
-//! Which versions of a state are needed.
+//! Decides which versions of a client's state are still needed, and may not be overwritten.
 
 use super::KEPT_CHECKPOINTS;
 

@@ -1,4 +1,4 @@
-//! Pools.
+//! Imports burn's pooling operations.
 
 use burn_ir::{ModuleOperationIr as Module, TensorIr};
 use fedround_ir::tensor::{Op, Pool2d};

@@ -1,4 +1,4 @@
-//! What surrounds the shape: stroke width, colours, background and noise.
+//! The look of a synthetic image around its shape: stroke width, colours, background and noise.
 
 use std::f64::consts::TAU;
 

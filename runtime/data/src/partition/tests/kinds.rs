@@ -1,4 +1,4 @@
-//! What each kind promises.
+//! Each kind of partition keeps the promise of its documentation.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What holds of every partition.
+//! Laws that hold for every partition.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

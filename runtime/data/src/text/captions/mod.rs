@@ -1,4 +1,4 @@
-//! Images with captions.
+//! Readers of datasets of images with captions.
 
 mod caption_set;
 

@@ -1,4 +1,4 @@
-//! Captions and questions.
+//! Gradients of the models of captions and questions.
 
 use fedround_models::layers::{Lstm, LstmState};
 use fedround_models::{BlockKind, CaptionConfig, NormKind, Stem, VqaConfig};

@@ -1,4 +1,4 @@
-//! What a loss cannot compute.
+//! Rejects operations that a loss cannot contain.
 
 use super::super::{Broken, FedOp, Module, Op, OpKind, OptOp, PrivacyOp, Region, VerifyError};
 use super::error;

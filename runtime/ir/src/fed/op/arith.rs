@@ -1,4 +1,4 @@
-//! `arith.*`: numbers.
+//! The operations `arith.*` on numbers.
 
 use crate::text::codecs::{Count, Real};
 use crate::text::ops;

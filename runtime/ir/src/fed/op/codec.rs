@@ -1,4 +1,4 @@
-//! How attributes of several dialects are written.
+//! The text form of attributes that several dialects have.
 
 use fedround_names::nearest;
 

@@ -1,4 +1,4 @@
-//! Which way values cross.
+//! The direction in which the value of an operation crosses: to clients, to the server, or not at all.
 
 use std::fmt;
 

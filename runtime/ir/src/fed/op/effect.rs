@@ -1,4 +1,4 @@
-//! Effects of ops.
+//! Effects of operations besides their results. Passes use them to decide what may be moved or removed.
 
 /// What an op does besides computing results; see [`OpKind::effect`](super::OpKind::effect).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

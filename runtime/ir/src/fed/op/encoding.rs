@@ -1,4 +1,4 @@
-//! How parameters are encoded for the wire.
+//! The encodings of parameters for the wire, such as top-k and quantisation.
 
 use fedround_names::nearest;
 

@@ -1,4 +1,4 @@
-//! What the server makes of the values of a whole cohort.
+//! Reductions of a whole cohort's values on the server.
 
 /// How the values of a cohort are reduced to one value on the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

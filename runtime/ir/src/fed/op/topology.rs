@@ -1,4 +1,4 @@
-//! Who sends to whom among clients.
+//! The graphs of clients that send to each other.
 
 use fedround_names::nearest;
 

@@ -1,4 +1,4 @@
-//! What the code of a client reads of a value that it received.
+//! Finds the parts of a received value that the code of a client reads.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Errors of `link-hooks`.
+//! Errors of the pass `link-hooks`.
 
 use fedround_ir::Loc;
 

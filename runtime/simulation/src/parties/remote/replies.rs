@@ -1,4 +1,4 @@
-//! What a host's reply says of its clients. It is checked against the region's table.
+//! Reads a host's reply about its clients, and checks it against the region's table.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What a coordinator asks of a host.
+//! Requests of a coordinator to a host.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;

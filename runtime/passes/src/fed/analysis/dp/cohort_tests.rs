@@ -1,4 +1,4 @@
-//! Which noise on sums over a cohort is a mechanism of clients.
+//! Cases of noise on sums over a cohort that is a mechanism of clients, or is not.
 
 use fedround::prelude::*;
 

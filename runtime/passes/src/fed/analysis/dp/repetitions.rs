@@ -1,4 +1,4 @@
-//! How often a round adds some noise: the loops around it.
+//! Counts how often a round adds some noise, by the loops around it.
 
 use fedround_ir::fed::{FedOp, Op, OpKind, OptOp, Place, Value};
 

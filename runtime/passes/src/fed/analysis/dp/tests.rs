@@ -1,4 +1,4 @@
-//! Which noise is a mechanism, and which is not.
+//! Cases of noise that is a mechanism of differential privacy, and of noise that is not.
 
 use fedround::__private::{for_each, range};
 use fedround::prelude::*;

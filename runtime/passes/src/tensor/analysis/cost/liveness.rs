@@ -1,4 +1,4 @@
-//! How many bytes are alive while each node of a graph runs; see [`cost`](mod@super::cost).
+//! Counts the bytes that are alive while each node of a graph runs; see [`cost`](mod@super::cost).
 
 use fedround_ir::tensor::{Graph, Node, Val};
 

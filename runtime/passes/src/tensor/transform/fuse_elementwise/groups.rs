@@ -1,4 +1,4 @@
-//! Which elementwise ops share a pass, and in which order the passes run.
+//! Groups element-wise operations that share one pass over memory, and orders the groups.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
