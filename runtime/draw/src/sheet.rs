@@ -1,6 +1,7 @@
 //! A tensor graph that is to be drawn.
 
 use fedround_ir::tensor::{Graph, Val};
+use fedround_passes::lowering::output_name::is_loss;
 
 /// A named tensor graph, with memory slots if it is drawn as a plan.
 #[derive(Clone, Debug)]
@@ -33,7 +34,6 @@ impl Sheet {
     /// The phase of each node; all are [`Phase::Forward`] in a graph without a training loss.
     pub fn phases(&self) -> Vec<Phase> {
         let graph = &self.graph;
-        let is_loss = |name: &str| name.starts_with("loss");
         let mut of_loss = vec![false; graph.types.len()];
         for (name, val) in &graph.outputs {
             of_loss[val.0 as usize] |= is_loss(name);

@@ -39,7 +39,18 @@ impl Program {
                 let size = match control.op.kind {
                     OpKind::Opt(OptOp::ForBatches) => control.op.operands.get(2),
                     OpKind::Opt(OptOp::OneBatch | OptOp::Collect) => control.op.operands.get(1),
-                    _ => None,
+                    OpKind::Opt(
+                        OptOp::ForRows(_)
+                        | OptOp::SampleRows
+                        | OptOp::SmallestRows
+                        | OptOp::Repeat
+                        | OptOp::Grad,
+                    )
+                    | OpKind::Fed(_)
+                    | OpKind::Arith(_)
+                    | OpKind::External(_)
+                    | OpKind::Tree(_)
+                    | OpKind::Privacy(_) => None,
                 };
                 let size = size.and_then(|v| this.index(*v));
                 if let (OpKind::Opt(kind), Some(size)) = (&control.op.kind, size) {

@@ -11,6 +11,7 @@
 mod arithmetic;
 mod error;
 mod frontend;
+pub mod output_name;
 pub mod parts;
 mod privacy;
 mod training;
@@ -94,8 +95,8 @@ pub fn lower(
         let kind = this.module.type_of(*v).kind;
         for (j, leaf) in leaves.into_iter().enumerate() {
             let name = match kind {
-                Kind::Params => format!("out{i}.{}", frontend.parameters()[j].0),
-                _ => format!("out{i}"),
+                Kind::Params => output_name::value(i, Some(&frontend.parameters()[j].0)),
+                _ => output_name::value(i, None),
             };
             this.graph.outputs.push((name, leaf));
         }
@@ -103,13 +104,13 @@ pub fn lower(
     for (i, v) in segment.advanced.iter().enumerate() {
         let Tree(leaves) = this.get(*v, &segment.ops[0])?;
         for &b in frontend.buffers() {
-            let name = format!("next{i}.{}", frontend.parameters()[b].0);
+            let name = output_name::advanced(i, &frontend.parameters()[b].0);
             this.graph.outputs.push((name, leaves[b]));
         }
     }
     let losses = std::mem::take(&mut this.losses);
     for (i, loss) in losses.iter().enumerate() {
-        this.graph.outputs.push((format!("loss{i}"), *loss));
+        this.graph.outputs.push((output_name::loss(i), *loss));
     }
     Ok(Lowered {
         graph: this.graph,

@@ -1,9 +1,11 @@
 //! The shapes with which a program is compiled and printed before any client has run: one client,
 //! full batches, and the rows that follow from these.
 
+mod row_types;
+
 use std::collections::HashMap;
 
-use fedround_ir::fed::{FedOp, Kind, Op, OpKind, OptOp, Place, Value};
+use fedround_ir::fed::{FedOp, Kind, OpKind, OptOp, Place, Value};
 use fedround_ir::tensor::TensorType;
 use fedround_passes::PassManager;
 use fedround_passes::lowering::Frontend;
@@ -12,6 +14,7 @@ use fedround_passes::schedule::{Block, Control, Item};
 use super::Program;
 use super::compile_segment::Variant;
 use super::error::CompileError;
+use row_types::state;
 
 /// How many clients' rows `fed.concat` joins in this form.
 const COHORT: usize = 2;
@@ -157,7 +160,20 @@ impl Walk<'_, '_> {
                     self.rows_of(&op.operands[2..2 + n], &body.args, op.operands.get(1));
                 }
                 OpKind::Opt(OptOp::ForBatches) => self.batch(body.args.first(), op.operands.get(2)),
-                _ => {}
+                // They have no rows or batches of their own, or carry nothing.
+                OpKind::Opt(
+                    OptOp::Repeat
+                    | OptOp::OneBatch
+                    | OptOp::Collect
+                    | OptOp::SampleRows
+                    | OptOp::SmallestRows
+                    | OptOp::Grad,
+                )
+                | OpKind::Fed(_)
+                | OpKind::Arith(_)
+                | OpKind::External(_)
+                | OpKind::Tree(_)
+                | OpKind::Privacy(_) => {}
             }
             self.hand_on(carried, body.args.get(own..).unwrap_or_default());
             let around = self.cohort;
@@ -285,103 +301,5 @@ impl Walk<'_, '_> {
             Some(body) => self.block(body),
             None => Ok(()),
         }
-    }
-
-    fn define(&mut self, values: &[Value], ty: &TensorType) {
-        let typed = values.iter().map(|v| (*v, ty.clone()));
-        self.rows.extend(typed);
-    }
-
-    fn is_number(&self, value: Option<&Value>) -> bool {
-        let ty = |v: &Value| self.program.schedule.module.type_of(*v).kind;
-        value.map(ty) == Some(Kind::Scalar)
-    }
-
-    /// How many rows a value has; 0 where it is unknown.
-    fn count_rows(&self, value: Option<&Value>) -> usize {
-        let ty = value.and_then(|v| self.rows.get(v));
-        ty.and_then(|ty| ty.shape.first().copied())
-            .unwrap_or_default()
-    }
-
-    /// At most `size` rows of values.
-    fn rows_of(&mut self, from: &[Value], to: &[Value], size: Option<&Value>) {
-        let size = size
-            .and_then(|v| self.program.index(*v))
-            .unwrap_or(1)
-            .max(1);
-        for (from, to) in from.iter().zip(to) {
-            if let Some(mut ty) = self.rows.get(from).cloned() {
-                if let Some(rows) = ty.shape.first_mut() {
-                    *rows = size.min(*rows).max(1);
-                }
-                self.rows.insert(*to, ty);
-            }
-        }
-    }
-
-    /// A batch of a size of the spec's.
-    fn batch(&mut self, batch: Option<&Value>, size: Option<&Value>) {
-        let own = size
-            .and_then(|v| self.program.index(*v))
-            .unwrap_or(1)
-            .max(1);
-        let size = match own == self.program.batch_size() {
-            true => self.batch,
-            false => own,
-        };
-        self.batches.extend(batch.map(|v| (*v, size)));
-    }
-
-    /// What a state holds. A state that nothing keeps is taken to be a batch of the model's inputs,
-    /// or of class labels: to read it ends the run.
-    fn read(&mut self, op: &Op) {
-        let program = self.program;
-        let Some((v, state)) = op.results.first().zip(state(op)) else {
-            return;
-        };
-        let kept = self.found.get(&state).or_else(|| program.kept.get(&state));
-        let unknown = match program.schedule.module.type_of(*v).kind {
-            _ if kept.is_some() || self.all_known => None,
-            Kind::Tensor => Some(program.model.input(self.batch)),
-            Kind::Labels => Some(TensorType::i32([self.batch])),
-            Kind::Params
-            | Kind::Scalar
-            | Kind::Index
-            | Kind::Batch
-            | Kind::Client
-            | Kind::Cohort => None,
-        };
-        let ty = kept.cloned().or(unknown);
-        self.rows.extend(ty.map(|ty| (*v, ty)));
-    }
-
-    /// What is kept in a state.
-    fn keep(&mut self, op: &Op) {
-        let value = op.operands.last().and_then(|v| self.rows.get(v));
-        if let Some((state, ty)) = state(op).zip(value) {
-            self.found.entry(state).or_insert_with(|| ty.clone());
-        }
-    }
-
-    fn hand_on(&mut self, from: &[Value], to: &[Value]) {
-        for (from, to) in from.iter().zip(to) {
-            if let Some(ty) = self.rows.get(from).cloned() {
-                self.rows.insert(*to, ty);
-            }
-        }
-    }
-}
-
-/// Where a state is, and its name.
-fn state(op: &Op) -> Option<(Place, String)> {
-    match &op.kind {
-        OpKind::Fed(FedOp::ClientState(name, _) | FedOp::SetClientState(name)) => {
-            Some((Place::Client, name.clone()))
-        }
-        OpKind::Fed(FedOp::ServerState(name, _) | FedOp::SetServerState(name)) => {
-            Some((Place::Server, name.clone()))
-        }
-        _ => None,
     }
 }
