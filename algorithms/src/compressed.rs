@@ -1,4 +1,5 @@
-//! Updates are compressed, and what a round's code leaves out is sent later.
+//! Compressed updates with error feedback: the part of an update that a round's code leaves out is sent in
+//! a later round.
 
 use fedround::prelude::*;
 

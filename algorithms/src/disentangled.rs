@@ -1,4 +1,4 @@
-//! Disentangled representations: what all domains have in common, apart from what one has alone.
+//! Disentangled representations: features that all domains share, apart from features of one domain.
 
 use fedround::prelude::*;
 

@@ -1,4 +1,4 @@
-//! EF21: clients send what their compressed gradient lacks.
+//! EF21: clients send the compressed difference between their gradient and the server's estimate of it.
 
 use fedround::prelude::*;
 

@@ -1,4 +1,4 @@
-//! FedAvg: local SGD and the mean of what the clients trained, weighted by their examples.
+//! FedAvg: local SGD, and the mean of the clients' models, weighted by their numbers of examples.
 
 use fedround::optim::Sgd;
 use fedround::prelude::*;

@@ -1,4 +1,5 @@
-//! FedFed: what tells classes apart is distilled from images, protected and shared once.
+//! FedFed: the features by which classes are told apart are distilled from images, protected by noise and
+//! shared once.
 
 use fedround::optim::Adam;
 use fedround::prelude::*;

@@ -1,4 +1,4 @@
-//! Weights by what clients' labels have in common: what AdFL could do at best.
+//! Weights clients' models by the labels that they have in common: an oracle for AdFL.
 
 use fedround::prelude::*;
 

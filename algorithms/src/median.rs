@@ -1,4 +1,4 @@
-//! The coordinate-wise median of what the clients trained.
+//! The coordinate-wise median of the clients' models.
 
 use fedround::prelude::*;
 

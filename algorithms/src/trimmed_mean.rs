@@ -1,4 +1,4 @@
-//! The coordinate-wise trimmed mean of what the clients trained.
+//! The coordinate-wise trimmed mean of the clients' models.
 
 use fedround::prelude::*;
 

@@ -1,5 +1,5 @@
-//! Signals that ask a run to stop: Ctrl-C, and what a system sends before it shuts down or when a
-//! terminal is closed.
+//! Handles the signals that ask a run to stop: Ctrl-C, and those that a system sends before it shuts down
+//! or when a terminal is closed.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicI32, Ordering};

@@ -1,4 +1,4 @@
-//! The arguments of `fedround eval`, `predict` and `export`: what is made of finished runs.
+//! The arguments of `fedround eval`, `predict` and `export`, which use finished runs.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,5 @@
-//! `--weights`, `--rename` and `--server-state`: what a run starts from, and what came of it.
+//! The flags `--weights`, `--rename` and `--server-state`: the values that a run starts from, and a note of
+//! which were used.
 
 use std::path::{Path, PathBuf};
 

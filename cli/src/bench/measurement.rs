@@ -1,4 +1,4 @@
-//! One measurement, in this process.
+//! Takes one measurement in this process.
 
 use std::time::Instant;
 

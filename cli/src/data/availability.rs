@@ -1,4 +1,4 @@
-//! Whether the files of a dataset are in the data folder.
+//! Finds out whether the files of a dataset are in the data folder.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

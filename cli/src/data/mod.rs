@@ -1,4 +1,5 @@
-//! `fedround data`: what there is, where its files are and what is in them.
+//! The subcommand `fedround data`: lists the datasets, fetches and checks their files, and shows their
+//! examples.
 
 mod args;
 mod availability;

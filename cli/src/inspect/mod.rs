@@ -1,4 +1,4 @@
-//! `fedround inspect`: trains, and shows what the server sees of single clients.
+//! The subcommand `fedround inspect`: trains, and shows what the server sees of single clients.
 
 mod args;
 mod attack;

@@ -1,4 +1,4 @@
-//! Pictures of what clients share, and of the rounds.
+//! Pictures of the values that clients share, and of the rounds.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! One run into a folder: `run` makes one, `compare` and `reproduce` one for each of their cells.
+//! Trains one run into a folder. `run` calls it once, `compare` and `reproduce` for each of their cells.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Files of named tensors: safetensors, and what `torch.save` writes.
+//! Reads files of named tensors: safetensors, and files of `torch.save`.
 
 use std::collections::HashMap;
 use std::fs::File;

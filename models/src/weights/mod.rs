@@ -1,4 +1,4 @@
-//! Weights in and out of files: safetensors, and what `torch.save` writes.
+//! Reads and writes weights: safetensors, and files of `torch.save`.
 
 mod error;
 mod file;

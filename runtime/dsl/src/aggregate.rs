@@ -1,5 +1,5 @@
-//! Aggregates that need the values of all clients at once: medians, trimmed means, and what is measured of
-//! each pair of values.
+//! Aggregates that need the values of all clients at once: medians, trimmed means, and distances of each
+//! pair of values.
 
 use fedround_ir::Loc;
 use fedround_ir::fed::{FedOp, Pairwise, Reduce};

@@ -1,4 +1,4 @@
-//! Cohorts that the server chooses: by chance, by scores, or by what clients told it.
+//! Cohorts that the server chooses: at random, by scores, or by a choice that clients reported.
 
 use fedround_ir::Loc;
 use fedround_ir::fed::{Choice, FedOp, Kind, Value};

@@ -1,4 +1,4 @@
-//! Updates that are not finite: what becomes of the clients that send them, and of the round.
+//! Handles updates that are not finite: whether their clients are left out, and whether the round goes on.
 
 use std::fmt;
 use std::str::FromStr;

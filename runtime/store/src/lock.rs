@@ -1,4 +1,4 @@
-//! One process a folder.
+//! Locks a folder, so that one process at a time writes into it.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! One file over HTTP, in as many attempts as it takes.
+//! Downloads one file over HTTP, and tries again if the connection breaks.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};

@@ -1,4 +1,4 @@
-//! One file from its publisher: downloaded, checked and unpacked.
+//! Gets one file from its publisher: downloads, checks and unpacks it.
 
 use std::fs::File;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Model inversion: images rebuilt from what was shared of them.
+//! Model inversion: rebuilds images from the values that clients share of them.
 
 use fedround_data::{Column, Examples};
 use serde::Serialize;

@@ -1,5 +1,5 @@
-//! Attacks on what clients share of their images, with the images themselves under as much noise for
-//! comparison. FedFed, section 4.4 and Appendix F.
+//! Attacks on the values that clients share of their images, compared with attacks on the images themselves
+//! under as much noise. FedFed, section 4.4 and Appendix F.
 //!
 //! Departs:
 //! - Inversion: the attackers are every second client, who know their own pairs; their network is a

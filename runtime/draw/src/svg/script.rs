@@ -1,4 +1,4 @@
-//! A fed module as what is drawn: boxes, frames and crossings, in order.
+//! Turns a fed module into the list of things to draw, in order: boxes, frames and crossings.
 
 use std::collections::HashMap;
 

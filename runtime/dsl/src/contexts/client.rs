@@ -1,4 +1,4 @@
-//! One client, in client code.
+//! The context of one client, in client code.
 
 use fedround_ir::Loc;
 use fedround_ir::fed::{FedOp, Kind, OptOp, Value};

@@ -1,4 +1,4 @@
-//! The clients' personal models: what an algorithm's hooks `evaluate` and `personalize` make of the global
+//! The clients' personal models, which an algorithm's hooks `evaluate` and `personalize` make of the global
 //! model.
 
 use fedround_exec::tensor::transfer_all;

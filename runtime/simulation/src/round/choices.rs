@@ -1,4 +1,4 @@
-//! Cohorts that the server chooses from what it knows: by chance, by scores, or by a rank.
+//! Chooses cohorts on the server: at random, by scores, or by a rank.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Clients that send to each other: who sends to whom, and what becomes of their values.
+//! Exchanges values between clients: decides who sends to whom, and mixes the values that arrive.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

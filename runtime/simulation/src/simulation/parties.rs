@@ -1,4 +1,4 @@
-//! A simulation whose clients are at parties, and what a host of a party needs of one.
+//! A simulation whose clients are at parties, and the queries of a party's host to it.
 
 use burn::tensor::DispatchTensor;
 use fedround_exec::Program;

@@ -1,4 +1,4 @@
-//! Clients that train while rounds go by, and what they were given.
+//! Clients that train over several rounds, with the values that they were given.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The first pass over tables: the type of each column, and what is missing.
+//! The first pass over tables: finds the type of each column and its missing values.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Personal parts: what a client keeps to itself.
+//! Checks personal parts, which a client keeps to itself.
 
 use std::collections::{BTreeMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! With whom values cross, how often, and after how many uploads.
+//! Finds the partners of each crossing, how often a round has it, and after how many uploads.
 
 use std::collections::HashMap;
 

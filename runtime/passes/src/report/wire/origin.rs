@@ -1,4 +1,4 @@
-//! A forward analysis for the wire table: what each value is derived from.
+//! A forward analysis for the wire table: finds the values that each value is derived from.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! The party's side: runs regions for the clients of a host, and keeps what stays there.
+//! The party's side: runs regions for the clients of a host, and keeps the values that stay there.
 
 mod checkpoint;
 mod evaluate;

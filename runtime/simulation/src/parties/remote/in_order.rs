@@ -1,4 +1,4 @@
-//! Puts what hosts reply into the order of the cohort.
+//! Puts the hosts' replies into the order of the cohort.
 
 use std::collections::{BTreeMap, BTreeSet};
 

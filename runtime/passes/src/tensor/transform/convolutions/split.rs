@@ -1,4 +1,4 @@
-//! One op for each group.
+//! Splits a grouped convolution into one operation for each group.
 
 use fedround_ir::tensor::{Conv2d, Node, Op, TypeError, Val};
 
