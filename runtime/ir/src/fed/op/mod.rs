@@ -11,6 +11,7 @@ mod effect;
 mod encoding;
 mod external;
 mod fed;
+mod fed_properties;
 mod kind;
 mod opt;
 mod privacy;
