@@ -30,6 +30,10 @@ const WEIGHTS: &str = "docs/weights.md describes files of weights, and --rename 
 const DEVICES: &str =
     "--device cpu runs everywhere; `fedround doctor` says what there is and what is missing";
 const NO_SPACE: &str = "make space, then `fedround resume DIR` goes on from the last checkpoint";
+/// What to do about pictures that cannot be decoded.
+pub(crate) const BROKEN: &str = "--broken skip leaves such files out of a folder of your own";
+/// What names the clients of a user's own data.
+pub(crate) const NATURAL: &str = "a table names them with --client-column COLUMN, a folder of images by one more level of folders, and an archive of arrays by `clients`";
 const CLIENTS: &str = "--clients N sets the number of clients";
 
 /// The process's exit code after an error.
@@ -180,14 +184,14 @@ fn of_experiment(error: &ExperimentError) -> Option<&'static str> {
             "--data-dir DIR is the folder that holds the datasets' folders, and `fedround data fetch NAME` downloads there what may be downloaded; `synth-digits` needs no files"
         }
         ExperimentError::Data(DataError::Own(error)) => return of_own_data(error),
-        ExperimentError::Data(DataError::Image { .. }) => {
-            "--broken skip leaves such files out of a folder of your own"
-        }
+        ExperimentError::Data(DataError::Image { .. }) => BROKEN,
+        // The message says it.
+        ExperimentError::Data(DataError::Read { .. }) => return None,
         ExperimentError::Data(_) => "--data synth-digits trains without any files",
+        ExperimentError::Partition(PartitionError::NoGroups { .. }) => NATURAL,
         ExperimentError::Partition(
             PartitionError::Unknown { .. }
             | PartitionError::Argument { .. }
-            | PartitionError::NoGroups { .. }
             | PartitionError::NotSquare { .. }
             | PartitionError::TooManyClasses { .. }
             | PartitionError::Weights { .. },

@@ -24,6 +24,7 @@ mod advice;
 mod args;
 mod auxiliaries;
 mod bench;
+mod cache_folder;
 mod catalog;
 mod compare;
 mod config;

@@ -7,6 +7,8 @@ use fedround::experiment::DATA_SEED;
 use fedround_data::{DataError, DataLocation, DataSpec, Dataset, ReadOptions};
 use serde::{Deserialize, Serialize};
 
+use crate::cache_folder::cache_folder;
+
 /// How data of one's own is read; a flag wins over the file.
 #[derive(Args, Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -90,6 +92,7 @@ impl ReadArgs {
     pub fn read(&self, place: &DataLocation, dir: Option<&Path>) -> Result<Dataset, DataError> {
         let spec = DataSpec {
             folder: Some(folder(dir).to_owned()),
+            cache: cache_folder().map(|folder| folder.join("images")),
             seed: DATA_SEED,
             ..DataSpec::new(place.clone())
         };

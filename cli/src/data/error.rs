@@ -3,6 +3,7 @@
 use fedround_data::{ColumnError, DataError, PartitionError};
 
 use super::fetch::FetchError;
+use crate::advice::{BROKEN, NATURAL};
 use crate::own_data_advice::of_own_data;
 
 /// Why the subcommand stopped.
@@ -39,12 +40,17 @@ impl DataCommandError {
                 "`fedround data list` shows the datasets"
             }
             Self::Data(DataError::Own(error)) => of_own_data(error)?,
+            Self::Data(DataError::Image { .. }) => BROKEN,
             Self::NoSheet | Self::Zero { .. } => return None,
-            Self::Data(DataError::Missing { .. }) => {
-                "`fedround data fetch NAME` downloads what may be downloaded"
-            }
             Self::Data(DataError::NoDirectory { .. }) => "--data-dir DIR names the data folder",
-            Self::Data(_) => "`fedround data info NAME` checks the files",
+            Self::Data(
+                DataError::Read { .. }
+                | DataError::Column(_)
+                | DataError::Augment(_)
+                | DataError::Empty { .. },
+            ) => return None,
+            Self::Data(_) => "`fedround data fetch NAME` downloads what may be downloaded",
+            Self::Partition(PartitionError::NoGroups { .. }) => NATURAL,
             Self::Partition(_) => "`fedround list partitioners` shows how to write partitions",
         };
         Some(text.to_owned())

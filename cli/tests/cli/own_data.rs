@@ -147,6 +147,32 @@ fn tables_are_trained_on_and_rows_predicted() {
         let text = place.failure(&format!("run fedavg --data {data}"), 1);
         assert!(text.contains(expected), "{data}: {text}");
     }
+    for line in ["run fedavg --data", "data partition"] {
+        let line =
+            format!("{line} csv:sales.csv --target-column fraud --partition natural --clients 2");
+        let text = place.failure(&line, 1);
+        assert!(
+            text.contains("a table names them with --client-column COLUMN"),
+            "{text}"
+        );
+    }
+    place.write("wrong.csv", b"shop,fraud\ns1,yes\ns2\n");
+    for line in ["run fedavg --data", "data info"] {
+        let text = place.failure(&format!("{line} csv:wrong.csv --target-column fraud"), 1);
+        assert!(
+            text.contains("wrong.csv:3: expected 2 fields, as in the first line, found 1"),
+            "{text}"
+        );
+        assert!(
+            !text.contains("get the file") && !text.contains("help:"),
+            "{text}"
+        );
+        let text = place.failure(&format!("{line} sales.csv"), 1);
+        assert!(
+            text.contains("of a file here; write `csv:sales.csv`"),
+            "{text}"
+        );
+    }
 }
 
 /// LEAF's files of two characters who say the same letters again and again.

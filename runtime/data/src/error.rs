@@ -194,7 +194,7 @@ pub enum DataError {
     },
     /// A picture cannot be decoded.
     #[error(
-        "cannot decode {} ({bytes} bytes): {message}; get the file again, or remove it from the folder",
+        "cannot decode {} ({bytes} bytes): {message}; replace the file, or remove it from the folder",
         path.display()
     )]
     Image {

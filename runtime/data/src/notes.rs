@@ -21,3 +21,8 @@ impl Notes {
         notes
     }
 }
+
+/// A number with its noun.
+pub(crate) fn count(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}

@@ -1,5 +1,6 @@
 //! The memory of images: a set of 60,000 takes at most 1.3 times its bytes at the peak of its loading, and
 //! a thousand clients' views of it take next to nothing.
+//! A folder of images costs the names of its files.
 
 #![cfg(target_os = "linux")]
 #![allow(
@@ -12,8 +13,10 @@
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::Path;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
-use fedround_data::{Partition, load};
+use fedround_data::{DataSpec, Partition, load};
 use fedround_random::SEED;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -56,8 +59,42 @@ fn status(name: &str) -> f64 {
     kib.parse::<f64>().unwrap() * 1024.0
 }
 
+/// Held while the memory of the process is measured.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// A fifth of a folder of 100,000, which is to be indexed in 5 seconds.
+#[test]
+fn a_folder_of_many_images_is_indexed_by_its_names() {
+    const FILES: usize = 20_000;
+    let _alone = ALONE.lock();
+    let root = tempfile::tempdir().unwrap();
+    let mut png = std::io::Cursor::new(vec![]);
+    image::RgbImage::from_pixel(64, 64, image::Rgb([9, 99, 199]))
+        .write_to(&mut png, image::ImageFormat::Png)
+        .unwrap();
+    for class in 0..10 {
+        let folder = root.path().join(class.to_string());
+        fs::create_dir(&folder).unwrap();
+        for i in 0..FILES / 10 {
+            fs::write(folder.join(format!("{i}.png")), png.get_ref()).unwrap();
+        }
+    }
+    let spec: DataSpec = format!("images:{}", root.path().display()).parse().unwrap();
+    let (before, start) = (status("VmRSS:"), Instant::now());
+    let data = spec.read().unwrap();
+    let (after, took) = (status("VmRSS:"), start.elapsed());
+    assert_eq!(data.train.len() + data.test.len(), FILES);
+    let each = (after - before) / FILES as f64;
+    eprintln!("indexed {FILES} images in {took:?}, {each:.0} bytes each");
+    // The slowest machine that tests run on is many times busier than one that trains.
+    assert!(took < Duration::from_secs(10), "{took:?}");
+    // A decoded image has 12,288 bytes.
+    assert!(each < 1500.0, "{each} bytes an image");
+}
+
 #[test]
 fn a_large_set_is_in_memory_once() {
+    let _alone = ALONE.lock();
     let raw = f64::from(TRAIN + TEST) * 784.0;
     for packed in [true, false] {
         let root = tempfile::tempdir().unwrap();

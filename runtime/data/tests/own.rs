@@ -92,6 +92,19 @@ mod own {
     }
 
     #[test]
+    fn files_without_their_kind_are_recognised() {
+        let root = folder(&[("photos/a/1.png", b""), ("t.csv.gz", b""), ("notes", b"")]);
+        let error = |text: &str| message(&root, text, ReadOptions::default());
+        assert_eq!(
+            error("DIR/photos"),
+            "`DIR/photos` is not the name of a dataset, but of a folder here; write `images:DIR/photos` or \
+             `leaf:DIR/photos`"
+        );
+        assert!(error("DIR/t.csv.gz").ends_with("but of a file here; write `csv:DIR/t.csv.gz`"));
+        assert!(error("DIR/notes").starts_with("unknown dataset"));
+    }
+
+    #[test]
     fn options_belong_to_kinds_of_data() {
         let root = folder(&[]);
         let target = ReadOptions {

@@ -3,7 +3,9 @@
 use std::fs;
 
 use image::{GrayImage, Luma};
+use serde_json::{Value, json};
 
+use super::arrays::{npy, npz};
 use crate::support::Place;
 
 /// Writes them.
@@ -34,14 +36,59 @@ pub fn files(place: &Place) {
     }
     place.write("people.csv", people.as_bytes());
     place.write("new.csv", b"age,work\n30,shop\n40,bank\n");
-    let array = |name: &str, kind: &str, shape: &str, values: Vec<u8>| {
-        let head = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({shape}), }}");
-        let head = format!("{head:117}\n");
-        let bytes = [b"\x93NUMPY\x01\x00".as_slice(), &118_u16.to_le_bytes()].concat();
-        place.write(name, &[bytes, head.into_bytes(), values].concat());
-    };
+    arrays(place);
+    leaf(place);
+}
+
+/// Arrays of two classes, and an archive that names four clients.
+fn arrays(place: &Place) {
     let x = (0..400_u32).flat_map(|i| ((i % 7) as f32).to_le_bytes());
-    array("x.npy", "<f4", "100, 4", x.collect());
+    let x = npy("<f4", "100, 4", x.collect());
     let y = (0..100_i64).flat_map(|i| (i % 2).to_le_bytes());
-    array("y.npy", "<i8", "100,", y.collect());
+    let y = npy("<i8", "100,", y.collect());
+    let clients = (0..100_i64).flat_map(|i| (i / 25).to_le_bytes());
+    let clients = npy("<i8", "100,", clients.collect());
+    place.write("x.npy", &x);
+    place.write("y.npy", &y);
+    place.write(
+        "data.npz",
+        &npz(&[("x", x), ("y", y), ("clients", clients)]),
+    );
+}
+
+/// LEAF's files of two users: images, and the characters that they say next.
+fn leaf(place: &Place) {
+    let folder = |name: &str, users: [Value; 2]| {
+        let [one, other] = users;
+        let file = json!({ "user_data": { "one": one, "other": other } });
+        place.write(
+            &format!("{name}/train/all.json"),
+            file.to_string().as_bytes(),
+        );
+        place.write(
+            &format!("{name}/test/all.json"),
+            file.to_string().as_bytes(),
+        );
+    };
+    let images = |level: f32| {
+        let x: Vec<Vec<f32>> = (0..6).map(|i| vec![level * (i % 2) as f32; 784]).collect();
+        let y: Vec<usize> = (0..6).map(|i| i % 2).collect();
+        json!({ "x": x, "y": y })
+    };
+    folder("femnist", [images(0.5), images(0.9)]);
+    let says = |text: &str| {
+        let text: Vec<char> = text.chars().cycle().take(12).collect();
+        let windows = text.windows(5);
+        let (x, y): (Vec<String>, Vec<String>) = windows
+            .map(|w| (w[..4].iter().collect(), w[4].to_string()))
+            .unzip();
+        json!({ "x": x, "y": y })
+    };
+    for (play, texts) in [
+        ("shakespeare", ["to be", "or not"]),
+        ("plays", ["abcd", "cdab"]),
+        ("letters", ["acbd", "bdac"]),
+    ] {
+        folder(play, texts.map(says));
+    }
 }

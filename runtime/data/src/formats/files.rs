@@ -27,6 +27,12 @@ pub(crate) fn find(path: &Path) -> Option<PathBuf> {
 /// Four times the longest published file of records or of lines: 15 MB, of USPS.
 pub(crate) const MOST_TEXT: u64 = 1 << 26;
 
+/// How many bytes a packed file of a user's own may unpack to: twenty times its size, since tables seldom pack
+/// better. A small file may unpack to as much as a published one, and none to more than 4 GiB.
+pub(crate) fn own_limit(packed: u64) -> u64 {
+    packed.saturating_mul(20).clamp(MOST_TEXT, 1 << 32)
+}
+
 /// All bytes of a file, unpacked if its name ends in `.gz`; then to at most `most` bytes.
 pub(crate) fn read(path: &Path, most: u64) -> Result<Vec<u8>, DataError> {
     let mut stream = Stream::open(path, most)?;
@@ -244,5 +250,34 @@ pub(crate) fn check_labels(
             first,
             classes,
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use std::io::Write;
+
+    #[test]
+    fn the_limit_of_own_files_follows_their_size() {
+        let mib = 1 << 20;
+        assert_eq!(own_limit(1000), 64 * mib);
+        assert_eq!(own_limit(45 * mib), 900 * mib);
+        assert_eq!(own_limit(1 << 40), 1 << 32);
+
+        // Stored rather than compressed, which is quick.
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.csv.gz");
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::none());
+        (0..65).for_each(|_| encoder.write_all(&[b'1'; 1 << 20]).unwrap());
+        std::fs::write(&path, encoder.finish().unwrap()).unwrap();
+        let packed = std::fs::metadata(&path).unwrap().len();
+        assert_eq!(read(&path, own_limit(packed)).unwrap().len(), 65 << 20);
+        assert!(matches!(
+            read(&path, MOST_TEXT),
+            Err(DataError::Unpacked { .. })
+        ));
     }
 }

@@ -1,4 +1,6 @@
-//! Bundled datasets, read in another way.
+//! Bundled datasets, read in another way, and files that are named as if they were one.
+
+use std::path::Path;
 
 use super::{Normalize, OwnDataError};
 use crate::{Column, DataError, Dataset, Examples};
@@ -27,4 +29,28 @@ pub(super) fn scaled(data: Dataset, normalize: &Normalize) -> Result<Dataset, Da
         test: rescaled(&data.test)?,
         ..data
     })
+}
+
+/// The error that no dataset has this name. If a file or folder has it, the error says how to read that.
+pub(super) fn unknown(name: &str, error: DataError) -> DataError {
+    let path = Path::new(name);
+    if !matches!(error, DataError::UnknownDataset { .. }) || !path.exists() {
+        return error;
+    }
+    let packed = path.extension().is_some_and(|end| end == "gz");
+    let table = if packed { path.file_stem() } else { None };
+    let end = Path::new(table.unwrap_or(path.as_os_str())).extension();
+    let kinds: &[&str] = match end.and_then(|end| end.to_str()) {
+        _ if path.is_dir() => &["images", "leaf"],
+        Some("csv" | "tsv" | "txt") => &["csv"],
+        Some("parquet") => &["parquet"],
+        Some("npz") => &["npz"],
+        _ => return error,
+    };
+    OwnDataError::NoKind {
+        name: name.to_owned(),
+        what: if path.is_dir() { "a folder" } else { "a file" },
+        suggestion: kinds.iter().map(|kind| format!("{kind}:{name}")).collect(),
+    }
+    .into()
 }

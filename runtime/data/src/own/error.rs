@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use fedround_names::did_you_mean;
 
+use super::OwnFileError;
 use super::kinds::KINDS;
+use crate::notes::count;
 
 /// What is wrong with a user's own data, or with how it is to be read.
 #[derive(Debug, thiserror::Error)]
@@ -77,6 +79,19 @@ pub enum OwnDataError {
         dir: PathBuf,
         /// What was found.
         found: String,
+    },
+    /// A file is damaged, or a line of it is wrong.
+    #[error(transparent)]
+    File(#[from] OwnFileError),
+    /// A file or folder is named without what kind of data it is.
+    #[error("`{name}` is not the name of a dataset, but of {what} here; write `{}`", suggestion.join("` or `"))]
+    NoKind {
+        /// The name.
+        name: String,
+        /// `a folder` or `a file`.
+        what: &'static str,
+        /// How to read it.
+        suggestion: Vec<String>,
     },
     /// A class of the test examples has no training examples.
     #[error(
@@ -158,9 +173,8 @@ pub enum OwnDataError {
     },
     /// Values are missing, and nothing says what to do.
     #[error(
-        "{}:{line}: column `{column}` has no value, as {rows} rows of all ({}); leave these rows out, or \
-         fill the gaps",
-        path.display(), columns.join(", ")
+        "{}:{line}: column `{column}` has no value. {} values ({}): leave such rows out, or fill the gaps",
+        path.display(), count(*rows, "row lacks", "rows lack"), columns.join(", ")
     )]
     Missing {
         /// The table.
@@ -240,16 +254,6 @@ pub enum OwnDataError {
         /// The table.
         path: PathBuf,
     },
-    /// A file of NumPy is damaged, or holds something else.
-    #[error("{}: expected {expected}, found {found}", path.display())]
-    Array {
-        /// The file, with the name of the array in an archive.
-        path: PathBuf,
-        /// What was expected.
-        expected: String,
-        /// What was found.
-        found: String,
-    },
     /// This build does not read Parquet.
     #[error(
         "{}: this build does not read Parquet; convert the file to CSV, or build fedround with the feature `parquet`",
@@ -258,14 +262,6 @@ pub enum OwnDataError {
     NoParquet {
         /// The file.
         path: PathBuf,
-    },
-    /// A file of Parquet is damaged, or holds something else than a table.
-    #[error("{}: expected a Parquet file of numbers and texts, found {found}", path.display())]
-    Parquet {
-        /// The file.
-        path: PathBuf,
-        /// What was found.
-        found: String,
     },
     /// A folder has no files of LEAF.
     #[error("{}: expected JSON files of LEAF, or the folders `train` and `test` with them, found none", dir.display())]
@@ -279,18 +275,6 @@ pub enum OwnDataError {
         /// The folder.
         dir: PathBuf,
         /// A target.
-        found: String,
-    },
-    /// A file of LEAF has other contents.
-    #[error("{}: user `{user}`: expected {expected}, found {found}", path.display())]
-    Leaf {
-        /// The file.
-        path: PathBuf,
-        /// The user.
-        user: String,
-        /// What was expected.
-        expected: String,
-        /// What was found.
         found: String,
     },
 }

@@ -8,6 +8,7 @@ mod arrays;
 mod bundled;
 mod data_location;
 mod error;
+mod file_error;
 mod hold_out;
 mod images;
 mod kinds;
@@ -22,6 +23,7 @@ use std::sync::Arc;
 
 pub use data_location::DataLocation;
 pub use error::OwnDataError;
+pub use file_error::OwnFileError;
 pub use leaf::LETTERS;
 pub use normalize::Normalize;
 pub use read_options::{Broken, Missing, ReadOptions};
@@ -95,6 +97,9 @@ pub struct DataSpec {
     pub folder: Option<PathBuf>,
     /// How the data is read.
     pub reading: ReadOptions,
+    /// The folder that keeps decoded images which memory does not hold, in a file for each folder and size of
+    /// images. Without one, such images are decoded each time. It may be removed at any time.
+    pub cache: Option<PathBuf>,
     /// Determines generated examples and random splits into training and test examples.
     pub seed: u64,
 }
@@ -106,6 +111,7 @@ impl DataSpec {
             place,
             folder: None,
             reading: ReadOptions::default(),
+            cache: None,
             seed: 0,
         }
     }
@@ -114,6 +120,13 @@ impl DataSpec {
     #[must_use]
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = Some(folder.into());
+        self
+    }
+
+    /// Keeps decoded images in this folder.
+    #[must_use]
+    pub fn cache(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.cache = Some(folder.into());
         self
     }
 
@@ -135,10 +148,11 @@ impl DataSpec {
         let seed = self.seed;
         match &self.place {
             DataLocation::Bundled(name) => {
-                let data = load(name, self.folder.as_deref(), seed)?;
+                let data = load(name, self.folder.as_deref(), seed);
+                let data = data.map_err(|error| bundled::unknown(name, error))?;
                 bundled::scaled(data, &reading.normalize)
             }
-            DataLocation::Images(dir) => images::read(dir, reading, seed),
+            DataLocation::Images(dir) => images::read(dir, reading, self.cache.as_deref(), seed),
             DataLocation::Csv(files) => table::read(files, Format::Csv, reading, seed),
             DataLocation::Parquet(files) => table::read(files, Format::Parquet, reading, seed),
             DataLocation::Arrays(files) => arrays::read(files, reading, seed),

@@ -108,8 +108,8 @@ pub enum PartitionError {
     },
     /// The partition goes by groups, and the dataset has none.
     #[error(
-        "partition `{partition}` goes by groups, and there are none here; use a dataset with groups \
-         (domains, users, kinds of objects) or a partition by labels such as dirichlet:0.5"
+        "partition `{partition}` deals by groups (clients, domains, users), and this data names none; use data that names \
+         some, or a partition by labels such as dirichlet:0.5"
     )]
     NoGroups {
         /// The partition.

@@ -1,7 +1,8 @@
+use std::fs;
 use std::io::Cursor;
 
 use fedround_data::own::{Broken, Normalize};
-use fedround_data::{Partition, ReadOptions};
+use fedround_data::{Column, Fit, ImageFiles, Partition, ReadOptions, Scale};
 use image::{DynamicImage, GrayImage, ImageFormat, RgbImage};
 
 use super::{folder, inputs, message, read, write};
@@ -161,7 +162,35 @@ fn a_huge_image_takes_no_memory() {
         .iter()
         .find(|note| note.contains("huge.png"))
         .unwrap();
-    assert!(note.contains("Image size exceeds limit"), "{note}");
+    assert!(
+        note.contains("it has 50000 x 50000 pixels, and an image may have 100 million"),
+        "{note}"
+    );
+}
+
+/// A photo that was taken with the camera on its side: the file says so, and the picture is read upright.
+#[test]
+fn photos_are_read_upright() {
+    let sideways = RgbImage::from_fn(16, 8, |x, _| image::Rgb([if x < 8 { 250 } else { 5 }; 3]));
+    let mut bytes = Cursor::new(vec![]);
+    DynamicImage::from(sideways)
+        .write_to(&mut bytes, ImageFormat::Jpeg)
+        .unwrap();
+    let bytes = bytes.into_inner();
+    // One entry, number 0x112: turn by 90 degrees clockwise.
+    let exif = b"Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0";
+    let length = (exif.len() as u16 + 2).to_be_bytes();
+    let photo = [&bytes[..2], &[0xFF, 0xE1], &length, exif, &bytes[2..]].concat();
+    let root = folder(&[]);
+    for i in 0..4 {
+        write(&root.path().join(format!("a/{i}.jpg")), &photo);
+        write(&root.path().join(format!("b/{i}.jpg")), &photo);
+    }
+    let data = read(&root, "images:DIR", plain());
+    assert_eq!(data.train.shape(), [3, 16, 8]);
+    let x = &inputs(&data)[..16 * 8];
+    assert!(x[..60].iter().all(|x| *x > 0.9), "{x:?}");
+    assert!(x[68..].iter().all(|x| *x < 0.1), "{x:?}");
 }
 
 fn crc(bytes: &[u8]) -> u32 {
@@ -208,5 +237,50 @@ fn a_class_with_one_image_is_trained_on_and_noted() {
         notes.contains("classes without a test example: owl"),
         "{notes}"
     );
-    assert!(notes.contains("1 files in"), "{notes}");
+    assert!(
+        notes.contains("1 file in") && notes.contains(" is neither JPEG nor PNG"),
+        "{notes}"
+    );
+}
+
+/// Decoded images are read from the file they are kept in, unless it is damaged or the image changed.
+#[test]
+fn decoded_images_are_kept_in_a_file() {
+    let root = folder(&[]);
+    let image = root.path().join("a.png");
+    let cache = root.path().join("cache/decoded");
+    write(&image, &grey(4, 60));
+    let gather = |most: u64| {
+        let files = ImageFiles::new(vec![image.clone(), image.clone()], [1, 4, 4], Fit::Stretch);
+        let mut files = files.unwrap();
+        files.keep_on_disk(&cache, most).unwrap();
+        let mut x = vec![0.0; 32];
+        let images = Column::images("x", files, Scale::Unit).unwrap();
+        images.gather_into(&[1, 0], &mut x).map(|()| x[20])
+    };
+    let size = || fs::metadata(&cache).unwrap().len();
+    let level = 60.0 / 255.0;
+    assert_eq!((gather(47).unwrap(), size()), (level, 24), "room for one");
+    assert_eq!((gather(48).unwrap(), size()), (level, 48));
+
+    // No image any more, but of the same size and time.
+    let time = fs::metadata(&image).unwrap().modified().unwrap();
+    let set_time = |time| {
+        let file = fs::File::options().write(true).open(&image).unwrap();
+        file.set_modified(time).unwrap();
+    };
+    let length = fs::metadata(&image).unwrap().len() as usize;
+    fs::write(&image, vec![0; length]).unwrap();
+    set_time(time);
+    assert_eq!(gather(48).unwrap(), level);
+    assert!(gather(47).is_err(), "one of the two is decoded");
+    let whole = fs::read(&cache).unwrap();
+    let mut damaged = whole.clone();
+    damaged[30] ^= 1;
+    fs::write(&cache, damaged).unwrap();
+    assert!(gather(48).is_err());
+    fs::write(&cache, whole).unwrap();
+    assert_eq!(gather(48).unwrap(), level);
+    set_time(time + std::time::Duration::from_secs(1));
+    assert!(gather(48).is_err());
 }

@@ -74,6 +74,9 @@ fn bad_files_name_the_user() {
         error(r#"{"user_data": {"f1": {"x": ["ab"], "y": ["cd"]}}}"#)
             .contains("the next character")
     );
-    assert!(error(r#"{"user_data": {"f1": {"x": [[1"#).contains("DIR/a.json: EOF while parsing"));
+    assert!(
+        error(r#"{"user_data": {"f1": {"x": [[1"#)
+            .contains("DIR/a.json: expected the JSON of LEAF, found another text: EOF")
+    );
     assert!(message(&folder(&[]), "leaf:DIR", plain()).contains("expected JSON files of LEAF"));
 }

@@ -129,12 +129,11 @@ fn missing_values_are_named_and_handled_as_asked() {
     };
     assert_eq!(
         message(&root, "csv:DIR/t.csv", with(Missing::Stop)),
-        "DIR/t.csv:3: column `x` has no value, as 2 rows of all (x 1, job 1); leave these rows out, or \
-         fill the gaps"
+        "DIR/t.csv:3: column `x` has no value. 2 rows lack values (x 1, job 1): leave such rows out, or fill the gaps"
     );
     let data = read(&root, "csv:DIR/t.csv", with(Missing::Drop));
     assert_eq!(data.train.len() + data.test.len(), 3);
-    assert!(data.notes[0].ends_with("2 rows with missing values are left out (x 1, job 1)"));
+    assert!(data.notes[0].ends_with("left out 2 rows with missing values (x 1, job 1)"));
     let data = read(&root, "csv:DIR/t.csv", with(Missing::Fill));
     assert_eq!(data.train.len() + data.test.len(), 5);
     let names = data.table.as_ref().unwrap().names();
@@ -169,7 +168,12 @@ fn errors_name_the_line_and_the_column() {
     };
     assert_eq!(
         rows("x,y\n1,a\n2\n", y()),
-        "DIR/t.csv:3: expected 2 fields with commas between them, found 1; get the file again"
+        "DIR/t.csv:3: expected 2 fields, as in the first line, found 1; correct this line (a field that contains the \
+         separator needs quotes)"
+    );
+    assert!(
+        rows("x,y\n1,a\n\"2,b\n3,a\n", y())
+            .contains("a field begins with a quote that is not closed")
     );
     assert!(
         rows("1,2\n3,4\n", y())
@@ -199,8 +203,36 @@ fn a_packed_table_has_a_limit() {
     write(&root.path().join("t.csv.gz"), &encoder.finish().unwrap());
     let text = message(&root, "csv:DIR/t.csv.gz", of("y"));
     assert!(
-        text.contains("unpacks to too much: expected at most 67108864 bytes"),
+        text.contains("expected a file that unpacks to at most 67108864 bytes"),
         "{text}"
+    );
+    assert!(!text.contains("get the file again"), "{text}");
+}
+
+#[test]
+fn numbers_that_may_be_meant_otherwise_are_noted() {
+    let rows: String = (0..60)
+        .map(|i| format!("{},{},{}\n", 100 + i, i % 7, 20 + i % 53))
+        .collect();
+    let root = folder(&[("t.csv", format!("id,x,age\n{rows}").as_bytes())]);
+    let reading = |target: &str, ignore: &[&str]| ReadOptions {
+        ignore: ignore.iter().map(ToString::to_string).collect(),
+        ..of(target)
+    };
+    let notes = read(&root, "csv:DIR/t.csv", reading("age", &[])).notes;
+    assert_eq!(
+        notes[..2],
+        [
+            "column `age` holds 53 different numbers, and each of them is a class of its own; if they are a quantity, \
+             replace them by ranges",
+            "column `id` has another whole number in each row and is an input; ignore the column if it only numbers the \
+             rows"
+        ]
+    );
+    assert!(
+        read(&root, "csv:DIR/t.csv", reading("x", &["id"]))
+            .notes
+            .is_empty()
     );
 }
 

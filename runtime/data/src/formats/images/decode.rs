@@ -5,14 +5,15 @@ use std::io::Cursor;
 use std::path::Path;
 
 use image::imageops::FilterType;
+use image::metadata::Orientation;
 use image::{DynamicImage, ImageBuffer, ImageDecoder, ImageFormat, ImageReader, Limits, Luma};
 
 use super::Fit;
 use crate::DataError;
 
-/// Limits that no picture of a dataset reaches. A corrupt header may claim more.
-const LARGEST_SIDE: u32 = 1 << 14;
-const LARGEST_BYTES: u64 = 1 << 29;
+/// Limits that no picture of a dataset reaches. The header of a small file may claim more.
+const MOST_PIXELS: u64 = 100_000_000;
+const MOST_BYTES: u64 = 1 << 29;
 
 /// Decodes a JPEG or PNG file to `out` as channel planes, `[channels, height, width]`. Pictures of another
 /// size are resized by linear interpolation over the area that a pixel covers, as in Pillow's `BILINEAR`.
@@ -58,7 +59,7 @@ pub(crate) fn resize(bytes: &[u8], from: [usize; 2], to: [usize; 2], out: &mut [
 
 /// What the header of an image says.
 pub(crate) struct Size {
-    /// Height and width.
+    /// Height and width of the upright image.
     pub side: [usize; 2],
     /// Whether the image has no colours.
     pub grey: bool,
@@ -77,45 +78,75 @@ pub(crate) fn size(path: &Path) -> Result<Size, DataError> {
     };
     let reader = ImageReader::open(path).map_err(unreadable)?;
     let reader = reader.with_guessed_format().map_err(unreadable)?;
-    let decoder = reader.into_decoder().map_err(bad)?;
+    let mut decoder = reader.into_decoder().map_err(bad)?;
     let (width, height) = decoder.dimensions();
+    let side = [height as usize, width as usize];
+    let [height, width] = side;
+    let turned = lies(decoder.orientation().map_err(bad)?);
     Ok(Size {
-        side: [height as usize, width as usize],
+        side: if turned { [width, height] } else { side },
         grey: !decoder.color_type().has_color(),
     })
 }
 
+/// Whether an image is stored on its side: its height is the width of the upright image.
+fn lies(orientation: Orientation) -> bool {
+    matches!(
+        orientation,
+        Orientation::Rotate90
+            | Orientation::Rotate270
+            | Orientation::Rotate90FlipH
+            | Orientation::Rotate270FlipH
+    )
+}
+
+/// The upright image in a file.
 fn decode(path: &Path) -> Result<DynamicImage, DataError> {
     let unreadable = |source| DataError::Read {
         path: path.to_path_buf(),
         source,
     };
     let length = fs::metadata(path).map_err(unreadable)?.len();
-    if length > LARGEST_BYTES {
-        return Err(DataError::Image {
-            path: path.to_path_buf(),
-            bytes: length as usize,
-            message: format!("the file has more than {LARGEST_BYTES} bytes"),
-        });
-    }
-    let bytes = fs::read(path).map_err(unreadable)?;
     let bad = |message: String| DataError::Image {
         path: path.to_path_buf(),
-        bytes: bytes.len(),
+        bytes: length as usize,
         message,
     };
-    let mut reader = ImageReader::new(Cursor::new(&bytes[..]));
-    let format = image::guess_format(&bytes).map_err(|e| bad(e.to_string()))?;
+    if length > MOST_BYTES {
+        return Err(bad(format!(
+            "the file has more than {} MiB",
+            MOST_BYTES >> 20
+        )));
+    }
+    let bytes = fs::read(path).map_err(unreadable)?;
+    let failed = |error: image::ImageError| bad(error.to_string());
+    let format = image::guess_format(&bytes).map_err(failed)?;
     if format == ImageFormat::Jpeg && !ends(&bytes) {
         return Err(bad("the end-of-image marker is missing".to_owned()));
     }
-    reader.set_format(format);
-    let mut limits = Limits::default();
-    limits.max_image_width = Some(LARGEST_SIDE);
-    limits.max_image_height = Some(LARGEST_SIDE);
-    limits.max_alloc = Some(LARGEST_BYTES);
+    let mut reader = ImageReader::with_format(Cursor::new(&bytes[..]), format);
+    let mut limits = Limits::no_limits();
+    limits.max_alloc = Some(MOST_BYTES);
     reader.limits(limits);
-    reader.decode().map_err(|e| bad(e.to_string()))
+    let mut decoder = reader.into_decoder().map_err(failed)?;
+    let (width, height) = decoder.dimensions();
+    if u64::from(width) * u64::from(height) > MOST_PIXELS {
+        return Err(bad(format!(
+            "it has {width} x {height} pixels, and an image may have {} million",
+            MOST_PIXELS / 1_000_000
+        )));
+    }
+    if decoder.total_bytes() > MOST_BYTES {
+        let mib = decoder.total_bytes() >> 20;
+        return Err(bad(format!(
+            "its {width} x {height} pixels take {mib} MiB, and an image may take {} MiB",
+            MOST_BYTES >> 20
+        )));
+    }
+    let orientation = decoder.orientation().map_err(failed)?;
+    let mut image = DynamicImage::from_decoder(decoder).map_err(failed)?;
+    image.apply_orientation(orientation);
+    Ok(image)
 }
 
 /// Whether the last scan of a JPEG file has an end marker. The decoder accepts a file that breaks off and

@@ -2,14 +2,17 @@
 
 mod cache;
 mod decode;
+mod disk_cache;
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
 use crate::DataError;
 use cache::Cache;
 pub(crate) use decode::{resize, size};
+use disk_cache::DiskCache;
 
 /// How a picture is brought to the size of its column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,6 +34,7 @@ pub struct ImageFiles {
     shape: [usize; 3],
     fit: Fit,
     cache: Cache,
+    disk: Option<DiskCache>,
 }
 
 impl ImageFiles {
@@ -45,6 +49,7 @@ impl ImageFiles {
         }
         Ok(Self {
             cache: Cache::new(paths.len(), 0),
+            disk: None,
             paths,
             shape,
             fit,
@@ -57,6 +62,17 @@ impl ImageFiles {
     pub fn with_cache(mut self, bytes: usize) -> Self {
         self.cache = Cache::new(self.paths.len(), bytes / self.features());
         self
+    }
+
+    /// Keeps decoded images in a file, which grows to at most `most` bytes and serves later processes, too. It may
+    /// be removed at any time. An image is decoded again if its file has another size or another time of its last
+    /// change.
+    ///
+    /// # Errors
+    /// The file cannot be opened or made.
+    pub fn keep_on_disk(&mut self, path: &Path, most: u64) -> io::Result<()> {
+        self.disk = Some(DiskCache::open(path, self.features(), most)?);
+        Ok(())
     }
 
     /// The number of files.
@@ -102,21 +118,34 @@ impl ImageFiles {
         Self::new(paths, self.shape, self.fit)
     }
 
-    /// The files that cannot be read or decoded, in their order, with the errors. Every file is decoded once,
-    /// on the threads of the current rayon pool.
+    /// The files that cannot be read or decoded, in their order, with the errors. Every file is read once, on the
+    /// threads of the current rayon pool.
     pub(crate) fn broken(&self) -> Vec<(usize, DataError)> {
-        let paths = self.paths.par_iter().enumerate();
-        let found = paths.map_init(
+        let found = (0..self.len()).into_par_iter().map_init(
             || vec![0; self.features()],
-            |scratch, (index, path)| {
-                let decoded = decode::into(path, self.shape, self.fit, scratch);
-                if decoded.is_ok() {
+            |scratch, index| {
+                let read = self.read(index, scratch);
+                if read.is_ok() {
                     self.cache.offer(index, scratch);
                 }
-                decoded.err().map(|error| (index, error))
+                read.err().map(|error| (index, error))
             },
         );
         found.flatten_iter().collect()
+    }
+
+    /// Reads an image from the disk cache, or else decodes it.
+    fn read(&self, index: usize, out: &mut [u8]) -> Result<(), DataError> {
+        let path = &self.paths[index];
+        let record = self.disk.as_ref().and_then(|disk| disk.record(index, path));
+        if record.as_ref().is_some_and(|record| record.read(out)) {
+            return Ok(());
+        }
+        decode::into(path, self.shape, self.fit, out)?;
+        if let Some(record) = record {
+            record.write(out);
+        }
+        Ok(())
     }
 
     /// Calls `each` with the bytes of every image at `indices` and the image's part of `out`.
@@ -133,7 +162,7 @@ impl ImageFiles {
                 return Ok(());
             }
             scratch.resize(self.features(), 0);
-            decode::into(&self.paths[index], self.shape, self.fit, scratch)?;
+            self.read(index, scratch)?;
             each(scratch, row);
             self.cache.offer(index, scratch);
             Ok(())

@@ -5,7 +5,7 @@ use std::io::{BufReader, Read};
 use std::path::Path;
 
 use crate::DataError;
-use crate::own::{DataLocation, OwnDataError};
+use crate::own::{DataLocation, OwnFileError};
 
 /// An array in the order of C.
 pub(super) struct Array {
@@ -40,7 +40,7 @@ pub(super) fn wrong(
     expected: impl Into<String>,
     found: impl Into<String>,
 ) -> DataError {
-    OwnDataError::Array {
+    OwnFileError::Array {
         path: path.to_path_buf(),
         expected: expected.into(),
         found: found.into(),

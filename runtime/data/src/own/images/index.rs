@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use fedround_names::nearest;
 
 use crate::DataError;
+use crate::notes::count;
 use crate::own::labels::{MOST_CLASSES, Names};
 use crate::own::{DataLocation, OwnDataError};
 
@@ -65,9 +66,8 @@ impl Index {
                 let more = top.folders.len() - 2;
                 if more > 0 {
                     let (train, test) = (train.display(), test.display());
-                    notes.push(format!(
-                        "only {train} and {test} are read, not {more} more folders"
-                    ));
+                    let more = count(more, "more folder", "more folders");
+                    notes.push(format!("only {train} and {test} are read, not {more}"));
                 }
                 true
             }
@@ -125,19 +125,19 @@ fn walk(
     if top.folders.is_empty() {
         let found = match top.images.len() {
             0 => "an empty folder".to_owned(),
-            n => format!("{n} images directly in it"),
+            n => count(n, "image", "images") + " directly in it",
         };
         return Err(layout(found).into());
     }
     if top.folders.len() > MOST_CLASSES {
-        return Err(layout(format!("{} folders", top.folders.len())).into());
+        return Err(layout(count(top.folders.len(), "folder", "folders")).into());
     }
     let mut add = |folder: &Path, listing: Listing, class: &str, group: Option<&str>| {
         if listing.others > 0 {
             let (others, folder) = (listing.others, folder.display());
-            notes.push(format!(
-                "{others} files in {folder} are neither JPEG nor PNG"
-            ));
+            let files = count(others, "file", "files");
+            let are = if others == 1 { "is" } else { "are" };
+            notes.push(format!("{files} in {folder} {are} neither JPEG nor PNG"));
         }
         if listing.images.is_empty() {
             notes.push(format!("{} holds no images", folder.display()));

@@ -1,8 +1,9 @@
 //! Folders of images: a folder for each class, and perhaps one more level for clients or domains.
 //!
-//! Only the names of files are read at first. Files are decoded when a batch needs them, and a bounded
-//! number of decoded images is kept.
+//! Only the names of files are read at first. Files are decoded when a batch needs them. Decoded images are kept
+//! in memory if all of them fit, or else in a file.
 
+mod decoded;
 mod index;
 mod measure;
 
@@ -11,16 +12,19 @@ use std::sync::Arc;
 
 use super::hold_out::{hold_out, split};
 use super::{Broken, OwnDataError, ReadOptions, labels};
+use crate::notes::count;
 use crate::{Column, DataError, Dataset, Examples, Fit, ImageFiles};
 use index::Index;
-
-/// Bytes of decoded images that are kept.
-const CACHE: usize = 1 << 28;
 
 /// Notes name so many broken files.
 const NAMED: usize = 5;
 
-pub(super) fn read(dir: &Path, reading: &ReadOptions, seed: u64) -> Result<Dataset, DataError> {
+pub(super) fn read(
+    dir: &Path,
+    reading: &ReadOptions,
+    cache: Option<&Path>,
+    seed: u64,
+) -> Result<Dataset, DataError> {
     let index = Index::of(dir)?;
     let shape = measure::shape(&index.paths, reading)?;
     let Index {
@@ -33,8 +37,8 @@ pub(super) fn read(dir: &Path, reading: &ReadOptions, seed: u64) -> Result<Datas
         mut notes,
     } = index;
     notes.extend(shape.note);
-    let files = ImageFiles::new(paths, shape.shape, Fit::Stretch)?.with_cache(CACHE);
-    let files = Arc::new(files);
+    let files = ImageFiles::new(paths, shape.shape, Fit::Stretch)?;
+    let files = Arc::new(decoded::kept(files, dir, cache, &mut notes));
     let good = match reading.broken {
         Broken::Stop => (0..files.len()).collect(),
         Broken::Skip => decodable(dir, &files, &mut notes)?,
@@ -84,9 +88,8 @@ fn decodable(
     }
     if broken.len() > NAMED {
         let more = broken.len() - NAMED;
-        notes.push(format!(
-            "left out: {more} more files that cannot be decoded"
-        ));
+        let more = count(more, "more file", "more files");
+        notes.push(format!("left out: {more} that cannot be decoded"));
     }
     if let Some((_, first)) = broken.first().filter(|_| broken.len() == files.len()) {
         return Err(OwnDataError::AllBroken {

@@ -13,9 +13,10 @@ use std::sync::Arc;
 
 pub use text::LETTERS;
 
+use super::file_error::of_own_file;
 use super::hold_out::{hold_out, split};
 use super::labels::{Names, notes};
-use super::{DataLocation, OwnDataError, ReadOptions};
+use super::{DataLocation, OwnDataError, OwnFileError, ReadOptions};
 use crate::{Column, DataError, Dataset, Examples};
 use json::{Inputs, LeafFile};
 
@@ -67,9 +68,9 @@ impl Leaves {
     }
 
     fn add_file(&mut self, path: &Path) -> Result<(), DataError> {
-        let file: LeafFile = crate::formats::record::json(path)?;
+        let file: LeafFile = crate::formats::record::json(path).map_err(of_own_file)?;
         for (user, data) in file.user_data {
-            let wrong = |expected: String, found: String| OwnDataError::Leaf {
+            let wrong = |expected: String, found: String| OwnFileError::Leaf {
                 path: path.to_path_buf(),
                 user: user.clone(),
                 expected,

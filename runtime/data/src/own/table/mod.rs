@@ -17,6 +17,7 @@ pub use encode::TableEncoder;
 use super::hold_out::{hold_out, split};
 use super::labels::Names;
 use super::{Missing, OwnDataError, ReadOptions, labels};
+use crate::notes::count;
 use crate::{Column, DataError, Dataset, Examples};
 use scan::Scan;
 pub(super) use sheet::Format;
@@ -45,7 +46,7 @@ pub(super) fn read(
     let mut encoder = TableEncoder::new(first, &roles, &scan)?;
 
     let (mut classes, mut clients) = (Names::default(), Names::default());
-    let (mut x, mut of_sheet, mut notes) = (vec![], vec![], vec![]);
+    let (mut x, mut of_sheet, mut notes) = (vec![], vec![], scan.notes(&roles));
     for (number, sheet) in sheets.iter().enumerate() {
         let mut dropped = 0;
         for row in sheet.rows() {
@@ -63,8 +64,9 @@ pub(super) fn read(
         }
         if dropped > 0 {
             notes.push(format!(
-                "{}: {dropped} rows with missing values are left out ({})",
+                "{}: left out {} with missing values ({})",
                 sheet.path().display(),
+                count(dropped, "row", "rows"),
                 scan.missing().join(", ")
             ));
         }

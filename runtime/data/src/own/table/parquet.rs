@@ -9,7 +9,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 
 use crate::DataError;
-use crate::own::OwnDataError;
+use crate::own::OwnFileError;
 
 /// The longest text that is accepted of a file. Parquet packs, so a small file may be a large table.
 const MOST_TEXT: usize = 1 << 32;
@@ -17,7 +17,7 @@ const MOST_TEXT: usize = 1 << 32;
 /// The rows of a file with a header, as CSV. A missing value is an empty field, and row `n` is in line
 /// `n + 1`.
 pub(super) fn text(path: &Path) -> Result<Vec<u8>, DataError> {
-    let wrong = |found: String| OwnDataError::Parquet {
+    let wrong = |found: String| OwnFileError::Parquet {
         path: path.to_path_buf(),
         found,
     };

@@ -1,6 +1,6 @@
 //! The first pass over tables: finds the type of each column and its missing values.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::Roles;
 use super::sheet::{Row, Sheet, number};
@@ -11,6 +11,9 @@ use crate::own::{Missing, OwnDataError, ReadOptions};
 const MOST_TEXTS: usize = 256;
 /// The largest number of distinct values of a target that holds fractions.
 const MOST_FRACTIONS: usize = 20;
+
+/// So many rows, each with another whole number, may be numbered by them.
+const FEWEST_IDS: usize = 20;
 
 /// What the rows of all tables have in each column.
 pub(super) struct Scan {
@@ -31,6 +34,10 @@ struct ColumnScan {
     excess: Option<(String, u64)>,
     /// The number of missing values.
     missing: usize,
+    /// The whole numbers so far, until one repeats.
+    numbers: HashSet<i64>,
+    /// Whether a value repeats, or is no whole number.
+    repeats: bool,
 }
 
 impl Scan {
@@ -126,6 +133,35 @@ impl Scan {
         }
     }
 
+    /// What a user should know of columns that are read as something else than they may be meant.
+    pub fn notes(&self, roles: &Roles) -> Vec<String> {
+        let target = &self.columns[roles.target];
+        let classes = match target.excess {
+            Some(_) => format!("more than {MOST_TEXTS}"),
+            None => target.values.len().to_string(),
+        };
+        let quantity = target.text.is_none() && target.values.len() > MOST_FRACTIONS;
+        let quantity = quantity.then(|| {
+            let name = &self.names[roles.target];
+            format!(
+                "column `{name}` holds {classes} different numbers, and each of them is a class of its own; if they are a \
+                 quantity, replace them by ranges"
+            )
+        });
+        let ids = roles.inputs.iter().filter(|&&column| {
+            let found = &self.columns[column];
+            !found.repeats && found.numbers.len() >= FEWEST_IDS
+        });
+        let ids = ids.map(|&column| {
+            let name = &self.names[column];
+            format!(
+                "column `{name}` has another whole number in each row and is an input; ignore the column if it only \
+                 numbers the rows"
+            )
+        });
+        quantity.into_iter().chain(ids).collect()
+    }
+
     /// Each column with missing values and their number, as in `age 12`.
     pub fn missing(&self) -> Vec<String> {
         let columns = self.names.iter().zip(&self.columns);
@@ -156,6 +192,13 @@ impl ColumnScan {
                 self.fraction = Some(value.to_owned());
             }
             _ => {}
+        }
+        if !self.repeats {
+            let number = value.parse::<i64>();
+            self.repeats = !number.is_ok_and(|number| self.numbers.insert(number));
+            if self.repeats {
+                self.numbers = HashSet::new();
+            }
         }
         if self.excess.is_some() || self.values.contains(value) {
             return;

@@ -4,10 +4,11 @@ use std::path::Path;
 
 use fedround_names::nearest;
 
+use crate::DataError;
 use crate::formats::files::start;
 use crate::formats::record::{Record, Records};
+use crate::own::file_error::of_own_file;
 use crate::own::{DataLocation, OwnDataError};
-use crate::{DataError, RecordError};
 
 /// A CSV file with a header. Fields are separated by the one of `,`, `;` and tabs that its first line has most
 /// of. Blanks around fields do not count.
@@ -41,7 +42,7 @@ impl Format {
 
     fn records(self, path: &Path) -> Result<Records, DataError> {
         match self {
-            Self::Csv => Records::open_list(path),
+            Self::Csv => Records::open_own(path).map_err(of_own_file),
             #[cfg(feature = "parquet")]
             Self::Parquet => Ok(Records::of_text(path, super::parquet::text(path)?)),
             #[cfg(not(feature = "parquet"))]
@@ -67,7 +68,7 @@ impl Sheet {
         // Of equally frequent ones, the first.
         let separator = [b'\t', b';', b','].into_iter().max_by_key(count);
         let separator = separator.unwrap_or(b',');
-        let mut columns = records.header(separator)?;
+        let mut columns = records.header(separator).map_err(of_own_file)?;
         if columns.iter().all(|name| name.parse::<f64>().is_ok()) {
             return Err(OwnDataError::NoHeader {
                 path: path.to_path_buf(),
@@ -131,11 +132,11 @@ impl Sheet {
         }
     }
 
-    pub fn rows(&self) -> impl Iterator<Item = Result<Row<'_>, RecordError>> {
+    pub fn rows(&self) -> impl Iterator<Item = Result<Row<'_>, DataError>> {
         let rows = self
             .records
             .rows_of(self.columns.len(), self.separator, None);
-        rows.skip(1).map(|row| row.map(Row))
+        rows.skip(1).map(|row| row.map(Row).map_err(of_own_file))
     }
 }
 

@@ -269,8 +269,8 @@ fn groups_must_suffice() {
         assert_eq!(
             split(text, &[0; 5], 1, 2).unwrap_err().to_string(),
             format!(
-                "partition `{text}` goes by groups, and there are none here; use a dataset with groups \
-                 (domains, users, kinds of objects) or a partition by labels such as dirichlet:0.5"
+                "partition `{text}` deals by groups (clients, domains, users), and this data names none; \
+                 use data that names some, or a partition by labels such as dirichlet:0.5"
             )
         );
     }
