@@ -54,8 +54,20 @@ pub(crate) fn report(error: &CliError) {
     }
 }
 
-/// What to write instead of `--lr 0.1`, if an unknown switch is the name of a hyper-parameter.
-pub(crate) fn hyper_switch(error: &clap::Error, registry: &Registry) -> Option<String> {
+/// The error of a command line. If an unknown switch is the name of a hyper-parameter, as in `--lr 0.1`, its
+/// tip says what to write instead.
+pub(crate) fn of_usage(mut error: clap::Error, registry: &Registry) -> clap::Error {
+    if let Some(tip) = hyper_switch(&error, registry) {
+        // clap's own would be a similar switch, or to pass it as a value.
+        error.remove(ContextKind::SuggestedArg);
+        let tips = ContextValue::StyledStrs(vec![tip.into()]);
+        error.insert(ContextKind::Suggested, tips);
+    }
+    error
+}
+
+/// What to write instead of an unknown switch that is the name of a hyper-parameter.
+fn hyper_switch(error: &clap::Error, registry: &Registry) -> Option<String> {
     if error.kind() != ErrorKind::UnknownArgument {
         return None;
     }

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::error::CliError;
 use crate::files::json;
+use crate::table::wrapped;
 use crate::terminal::print;
 
 /// Says which devices this build can use on this machine. Each one that is there multiplies two
@@ -117,7 +118,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<(), CliError> {
         text += &lines(&report, checked);
     }
     text += &format!("\n--device auto is {}\n", Device::best());
-    print(&text)
+    print(&wrapped(&text))
 }
 
 /// What is said of one kind of device.

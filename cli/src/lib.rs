@@ -155,12 +155,9 @@ impl Cli {
         let args = match Args::try_parse_from(args) {
             Ok(args) => args,
             Err(error) => {
-                let hyper = advice::hyper_switch(&error, &self.0.registry);
-                // clap's own text; a closed stderr leaves nobody to tell.
+                let error = advice::of_usage(error, &self.0.registry);
+                // A closed stderr leaves nobody to tell.
                 let _ = error.print();
-                if let Some(help) = hyper {
-                    terminal::tell!("help: {help}");
-                }
                 return if error.use_stderr() {
                     ExitCode::from(advice::USAGE)
                 } else {

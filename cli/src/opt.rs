@@ -12,6 +12,7 @@ use fedround_passes::{Pass, PassManager, PassTarget, Request, timing_table};
 use crate::args::OptArgs;
 use crate::error::CliError;
 use crate::pass_dump::pass_manager;
+use crate::table::columns;
 use crate::terminal::{print, tell};
 
 /// Runs the subcommand.
@@ -88,7 +89,7 @@ fn list<P: PassTarget>() -> String {
         Some(_) => format!("{}=N", pass.name),
         None => pass.name.to_owned(),
     };
-    let line = |pass| format!("  {:<16} {}\n", name(pass), pass.about);
-    let lines: String = P::passes().iter().map(line).collect();
-    format!("{}\n{lines}", P::DIALECT)
+    let rows = P::passes().iter();
+    let rows = rows.map(|pass| [name(pass), pass.about.to_owned()]);
+    format!("{}\n{}", P::DIALECT, columns(rows))
 }

@@ -7,9 +7,13 @@ pub(crate) use comfy_table::presets::{
 };
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width};
 
-/// Columns of a terminal that tables fit in. Wider ones break names between their words. A table whose
-/// words and numbers need more is as wide as they are.
+/// Columns of a terminal that tables fit in. Wider ones break text between its words. A table whose words
+/// and numbers need more is as wide as they are.
 const WIDTH: u16 = 80;
+
+/// A cell that begins with a digit and has at most so many characters is a number with its unit or its
+/// deviation, which stays on one line.
+const NUMBER: usize = 20;
 
 /// A table in one of the styles above. Columns after the first `names` are aligned to the right.
 pub(crate) fn table<R>(
@@ -45,10 +49,11 @@ where
 /// Numbers stay whole. Tells whether it does.
 fn fit(table: &mut Table, width: u16) -> bool {
     let least = |text: &str| {
-        let words = text.split(' ').map(|word| word.chars().count());
-        match text.starts_with(|first: char| first.is_ascii_digit() || "+-".contains(first)) {
-            true => text.chars().count(),
-            false => words.max().unwrap_or(0),
+        let words = text.split([' ', '\n']).map(|word| word.chars().count());
+        let number = text.starts_with(|first: char| first.is_ascii_digit() || "+-".contains(first));
+        match text.chars().count() {
+            length if number && length <= NUMBER => length,
+            _ => words.max().unwrap_or(0),
         }
     };
     let mut columns = vec![0; table.column_count()];
@@ -103,6 +108,71 @@ pub(crate) fn columns_in<T: Display, const N: usize>(
     lines.collect()
 }
 
+/// A header and rows of numbers without a frame, aligned to the right but for the last `names` columns. If
+/// there are such columns, it fits a terminal.
+pub(crate) fn numbers(header: Vec<String>, rows: Vec<Vec<String>>, names: usize) -> String {
+    const BETWEEN: u16 = 2;
+    let all = [vec![header], rows].concat();
+    let mut table = table(NOTHING, [""; 0], 0, all);
+    let count = table.column_count() - names;
+    for (i, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, BETWEEN));
+        if i >= count {
+            column.set_cell_alignment(CellAlignment::Left);
+        }
+    }
+    if names > 0 {
+        let _ = fit(&mut table, WIDTH + BETWEEN);
+    }
+    table
+        .lines()
+        .map(|line| format!("{}\n", line.trim_end()))
+        .collect()
+}
+
+/// Whether all lines of a text fit a terminal.
+pub(crate) fn is_narrow(text: &str) -> bool {
+    text.lines()
+        .all(|line| line.chars().count() <= usize::from(WIDTH))
+}
+
+/// A text whose lines fit a terminal. Longer ones go on further in than they began. A word that is longer
+/// than a line, such as a path, stays whole.
+pub(crate) fn wrapped(text: &str) -> String {
+    const HANGING: usize = 4;
+    let mut wrapped = String::new();
+    for line in text.split_inclusive('\n') {
+        if is_narrow(line) {
+            wrapped += line;
+            continue;
+        }
+        let words = line.trim_start();
+        let indent = " ".repeat(line.len() - words.len());
+        let mut column = 0;
+        for word in words.trim_end().split(' ') {
+            let length = word.chars().count();
+            if column > 0 && column + 1 + length <= usize::from(WIDTH) {
+                wrapped.push(' ');
+                column += 1;
+            } else if column > 0 {
+                wrapped += "\n";
+                wrapped += &indent;
+                wrapped += &" ".repeat(HANGING);
+                column = indent.len() + HANGING;
+            } else {
+                wrapped += &indent;
+                column = indent.len();
+            }
+            wrapped += word;
+            column += length;
+        }
+        if line.ends_with('\n') {
+            wrapped.push('\n');
+        }
+    }
+    wrapped
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,10 +188,32 @@ mod tests {
         // A table of too many numbers is wide, and can be read.
         let numbers = super::table(BORDERS, [""; 0], 1, [["+11 to 13"; 12]]).to_string();
         assert!(numbers.contains("+11 to 13   +11 to 13"), "{numbers}");
+        // Text that begins with a number is text.
+        let best = format!("16.9 %, at best {}", "12.0 % in round 2 ".repeat(6));
+        let table_of_run = super::table(BORDERS, [""; 0], 2, [["test accuracy", &best]]);
+        assert!(is_narrow(&table_of_run.to_string()), "{table_of_run}");
         // Files are not for terminals: Markdown has a row in one line.
         assert_eq!(table(MARKDOWN).lines().count(), 3);
         let text = columns_in(4, [["name", &"word ".repeat(40)]].into_iter());
         assert!(width(text.clone()) <= Some(usize::from(WIDTH)));
         assert!(text.starts_with("    name  word word"), "{text}");
+    }
+
+    #[test]
+    fn long_lines_go_on_further_in() {
+        let line = format!("  begin {}\nshort  line\n", "word ".repeat(30));
+        let text = wrapped(&line);
+        assert!(is_narrow(&text), "{text}");
+        assert!(
+            text.starts_with("  begin word") && text.contains("\n      word word"),
+            "{text}"
+        );
+        assert!(text.ends_with("\nshort  line\n"), "{text}");
+        assert_eq!(
+            text.split_whitespace().count(),
+            line.split_whitespace().count()
+        );
+        let path = "/long".repeat(30);
+        assert_eq!(wrapped(&path), path);
     }
 }

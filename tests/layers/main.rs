@@ -13,6 +13,7 @@
 
 mod book;
 mod circles;
+mod included_files;
 mod modules;
 
 use std::collections::{BTreeMap, BTreeSet};

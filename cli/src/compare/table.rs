@@ -6,14 +6,14 @@ use super::differences;
 use super::report::Comparison;
 use super::statistics::{Row, Spread};
 use crate::run::Models;
-use crate::table::{BORDERS, MARKDOWN, table};
+use crate::table::{BORDERS, MARKDOWN, table, wrapped};
 use crate::terminal::{bytes, percent};
 
 /// For people at a terminal.
 pub(super) fn text(comparison: &Comparison) -> String {
     let tables = tables(comparison, BORDERS).into_iter();
     let tables: String = tables
-        .map(|(table, about)| format!("{table}\n{about}\n\n"))
+        .map(|(table, about)| format!("{table}\n{}\n\n", wrapped(&about)))
         .collect();
     format!("{tables}kept in {}\n", comparison.out)
 }

@@ -14,7 +14,7 @@ use super::error::DataCommandError;
 use super::fetch::{Checksum, source_of};
 use crate::error::CliError;
 use crate::files::json;
-use crate::table::columns;
+use crate::table::{columns, wrapped};
 use crate::terminal::{bytes, grouped};
 
 /// So many of a list are printed.
@@ -208,7 +208,7 @@ fn text(info: &Info) -> String {
     for note in &info.notes {
         let _ = writeln!(text, "\nnote: {note}");
     }
-    text
+    wrapped(&text)
 }
 
 fn split_row((name, split): (&str, &Split)) -> [String; 3] {

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use comfy_table::{Cell, CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
 use fedround_data::Partition;
 use fedround_data::partition::class_counts;
 use serde::Serialize;
@@ -13,9 +12,7 @@ use crate::error::CliError;
 use crate::files::{json, write_text};
 use crate::plot::HeatMap;
 use crate::settings::CLIENTS;
-
-/// The classes that get a column of their own.
-const COLUMNS: usize = 12;
+use crate::table::{is_narrow, numbers};
 
 /// Who has what.
 #[derive(Serialize)]
@@ -114,34 +111,31 @@ pub(crate) fn holdings(
     map.text(path)
 }
 
-/// A row for each client: its training and test examples, its classes, and how
-/// many training examples of each class, where there are few classes; else of
-/// those that it has most of.
-fn rows(counts: &[Vec<usize>], tests: &[usize], names: &[String]) -> Table {
-    let mut table = Table::new();
-    table.load_preset(UTF8_FULL_CONDENSED);
-    let wide = names.len() <= COLUMNS;
-    let mut header = vec!["client", "train", "test", "classes"];
-    match wide {
-        true => header.extend(names.iter().map(String::as_str)),
-        false => header.push("most of"),
-    }
-    table.set_header(header);
-    for (client, (counts, &test)) in counts.iter().zip(tests).enumerate() {
+/// A row for each client: its training and test examples, its classes, and how many training examples of
+/// each class. If that is wider than a terminal, the classes that it has most of.
+fn rows(counts: &[Vec<usize>], tests: &[usize], names: &[String]) -> String {
+    let about = ["client", "train", "test", "classes"].map(str::to_owned);
+    let row = |client: usize| {
+        let counts = &counts[client];
         let held = counts.iter().filter(|&&n| n > 0).count();
-        let total: usize = counts.iter().sum();
-        let mut row = [client, total, test, held].map(number).to_vec();
-        match wide {
-            true => row.extend(counts.iter().copied().map(number)),
-            false => row.push(Cell::new(most(counts, names))),
-        }
-        table.add_row(row);
+        [client, counts.iter().sum(), tests[client], held].map(|n| n.to_string())
+    };
+    let clients = || 0..counts.len();
+    let each = clients().map(|client| {
+        let of_class = counts[client].iter().map(usize::to_string);
+        row(client).into_iter().chain(of_class).collect()
+    });
+    let header = about.iter().chain(names).cloned().collect();
+    let text = numbers(header, each.collect(), 0);
+    if is_narrow(&text) {
+        return text;
     }
-    table
-}
-
-fn number(n: usize) -> Cell {
-    Cell::new(n).set_alignment(CellAlignment::Right)
+    let each = clients().map(|client| {
+        let most = most(&counts[client], names);
+        row(client).into_iter().chain([most]).collect()
+    });
+    let header = about.into_iter().chain(["most of".to_owned()]).collect();
+    numbers(header, each.collect(), 1)
 }
 
 /// The four classes of which there is most.

@@ -18,6 +18,7 @@ use crate::error::CliError;
 use crate::files::json as as_json;
 use crate::pass_dump::pass_manager;
 use crate::privacy::statement;
+use crate::table::{columns, wrapped};
 use crate::terminal::print;
 use compute::{compute, loops};
 use json::Explained;
@@ -57,22 +58,12 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), CliEr
         text += &loops(&program.looped()?, &turns(program));
         texts.push(text);
     }
-    print(&texts.join("\n"))
+    print(&wrapped(&texts.join("\n")))
 }
 
 /// Names, values and docs, the outermost layer's first.
 fn hypers(algorithm: &dyn Hyper) -> String {
     let fields = all_fields(algorithm);
     let cell = |f: &LayerField| format!("{}.{} = {}", f.layer, f.field.name, f.value);
-    let width = fields
-        .iter()
-        .map(|f| cell(f).chars().count())
-        .max()
-        .unwrap_or_default();
-    let line = |f| format!("  {:<width$}  {}\n", cell(f), f.field.doc);
-    fields.iter().map(line).collect()
-}
-
-fn indent(text: &str) -> String {
-    text.lines().map(|line| format!("  {line}\n")).collect()
+    columns(fields.iter().map(|f| [cell(f), f.field.doc.to_owned()]))
 }

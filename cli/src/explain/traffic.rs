@@ -5,10 +5,12 @@ use std::fmt::Write;
 
 use fedround_exec::Program;
 use fedround_ir::fed::{FedOp, Op, OpKind, Value};
-use fedround_passes::report::{Count, Direction, Wire, gathered_values, wire, wire_table};
+use fedround_passes::report::{
+    Count, Direction, Wire, gathered_values, wire, wire_cells, wire_totals,
+};
 
-use super::indent;
 use crate::args::ExplainArgs;
+use crate::table::{columns, wrapped};
 use crate::terminal::{bytes, grouped};
 
 /// The tables of what crosses, one for each phase, for a party that is asked to take part.
@@ -18,7 +20,7 @@ pub(crate) fn what_crosses(program: &Program) -> String {
         let parameters = program.parameter_count();
         // Writing to a `String` cannot fail.
         let _ = writeln!(text, "{}", phase.as_deref().unwrap_or("Wire"));
-        text += &indent(&wire_table(&wire(program.linked()), Some(program)));
+        text += &wire_text(&wire(program.linked()), program);
         let _ = writeln!(
             text,
             "\n  P = {} parameters, 4 bytes each\n",
@@ -28,12 +30,19 @@ pub(crate) fn what_crosses(program: &Program) -> String {
     text
 }
 
+/// The wire table, which fits a terminal.
+fn wire_text(rows: &[Wire], program: &Program) -> String {
+    let totals = wire_totals(rows);
+    let totals: String = totals.lines().map(|line| format!("  {line}\n")).collect();
+    columns(wire_cells(rows, Some(program)).into_iter()) + &wrapped(&totals)
+}
+
 /// What crosses in a round.
 pub(super) fn traffic(args: &ExplainArgs, model: &str, program: &Program) -> String {
     let rows = wire(program.linked());
     let parameters = program.parameter_count();
     let mut text = "\nWire\n".to_owned();
-    text += &indent(&wire_table(&rows, Some(program)));
+    text += &wire_text(&rows, program);
     // Writing to a `String` cannot fail.
     let _ = writeln!(
         text,

@@ -3,7 +3,6 @@
 //! It is the crate of `docs/first-algorithm.md`, under another name, or the same with a copy of a bundled
 //! algorithm. Both build, run and pass their tests as they are.
 
-mod copies;
 mod crate_name;
 mod error;
 mod manifest;

@@ -1,23 +1,18 @@
 //! The files of a new crate, made of the example's and of bundled algorithms.
 
 use fedround::testing::{Stage, graph_text};
+use fedround_algorithms::SOURCES;
 
-use super::copies::COPIES;
 use super::crate_name::CrateName;
 use super::error::NewError;
 use crate::error::CliError;
 
-/// A file of the example crate, which docs/first-algorithm.md shows.
-macro_rules! example {
-    ($file:literal) => {
-        include_str!(concat!("../../../examples/my-algorithm/", $file))
-    };
-}
-
-const MAIN: &str = example!("src/main.rs");
-const ALGORITHM: &str = example!("src/lookahead.rs");
-const TESTS: &str = example!("src/tests.rs");
-const SNAPSHOT: &str = example!("src/snapshots/my_algorithm__tests__graph_is_as_reviewed.snap");
+// The files of the example crate, which docs/first-algorithm.md shows. They are in this folder again, for the
+// published crate has no other folders.
+const MAIN: &str = include_str!("example/main.txt");
+const ALGORITHM: &str = include_str!("example/lookahead.txt");
+const TESTS: &str = include_str!("example/tests.txt");
+const SNAPSHOT: &str = include_str!("example/graph.txt");
 /// The tests of a copy.
 const COPY_TESTS: &str = include_str!("copy_tests.txt");
 
@@ -67,9 +62,9 @@ pub(super) fn plug_in(name: &CrateName) -> Result<Vec<File>, CliError> {
 pub(super) fn copy(name: &CrateName, base: &str) -> Result<Vec<File>, CliError> {
     let registry = fedround_algorithms::registry();
     let entry = registry.entry(base)?;
-    let source = COPIES.iter().find(|(name, _)| *name == base);
+    let source = SOURCES.iter().find(|(name, _)| *name == base);
     let Some((_, source)) = source else {
-        let known: Vec<_> = COPIES.iter().map(|(name, _)| *name).collect();
+        let known: Vec<_> = SOURCES.iter().map(|(name, _)| *name).collect();
         return Err(NewError::NoCopy {
             base: base.to_owned(),
             known: known.join(", "),

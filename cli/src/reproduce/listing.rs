@@ -8,7 +8,7 @@ use super::tables::{Absent, Paper};
 use crate::compare::Cell;
 use crate::hypers::Given;
 use crate::settings::Settings;
-use crate::table::columns;
+use crate::table::{columns, wrapped};
 use crate::terminal::quoted;
 
 /// All papers with their tables.
@@ -29,7 +29,7 @@ pub(super) fn tables(paper: &Paper) -> String {
     let rows = tables.into_iter();
     let rows =
         rows.map(|table| [table.name, table.title, &table.methods.join(", ")].map(str::to_owned));
-    format!("{name}  {title}\n{}", columns(rows))
+    wrapped(&format!("{name}  {title}\n")) + &columns(rows)
 }
 
 /// A paper's tables, and what else the paper shows.

@@ -1,6 +1,8 @@
 //! The phases of a run, where its algorithm has some.
 
 use fedround_exec::Program;
+use fedround_models::{BASE, Leaf};
+use fedround_simulation::Simulation;
 
 /// The name of the last phase, which algorithms do not name.
 const LAST: &str = "train";
@@ -21,9 +23,35 @@ pub(super) fn phase(program: &Program, round: usize, goal: Option<usize>) -> Opt
 /// is named for.
 pub(super) fn unreached(program: &Program, rounds: usize) -> Option<String> {
     let name = program.phase_name(rounds)?;
-    let earlier = program.phases().len() - 1;
-    let first = (1..).find(|round| program.phase_of(*round).0 == earlier)?;
+    let first = first_of_last(program)?;
     Some(format!(
         "this run of {rounds} rounds ends in the phase `{name}`. The last phase, in which the algorithm trains its model, begins in round {first}. Choose --rounds {first} or more, or shorten the earlier phases with --set."
     ))
+}
+
+/// The first round of the last phase, if a run did not reach it in so many rounds and its model is as it was
+/// at the start: the earlier phases trained something else. The first phase may have ended early, after round
+/// `goal`.
+pub(super) fn not_begun(
+    simulation: &Simulation,
+    rounds: usize,
+    goal: Option<usize>,
+) -> Option<usize> {
+    let program = simulation.program();
+    if phase(program, rounds, goal)? == LAST {
+        return None;
+    }
+    let leaves = program.model().model().leaves();
+    let is_base = |leaf: &Leaf| leaf.modules.iter().any(|module| module == BASE);
+    let assembled = leaves.iter().any(is_base);
+    let unchanged = simulation.unchanged_parameters().ok()?;
+    let mut own = leaves.iter().zip(unchanged);
+    own.all(|(leaf, unchanged)| unchanged || (assembled && !is_base(leaf)))
+        .then(|| first_of_last(program))?
+}
+
+/// The first round of the last phase.
+fn first_of_last(program: &Program) -> Option<usize> {
+    let earlier = program.phases().len() - 1;
+    (1..).find(|round| program.phase_of(*round).0 == earlier)
 }

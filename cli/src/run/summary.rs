@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::fault_counts::FaultCounts;
+use super::phases::not_begun;
 use super::privacy_spent::{Federation, PrivacySpent, privacy_spent};
 use crate::config::Config;
 use crate::settings::Settings;
@@ -79,6 +80,9 @@ pub(crate) struct Summary {
     /// Whether one of them trained something.
     #[serde(skip)]
     pub trained: bool,
+    /// The round in which the algorithm begins to train its model, if the run ended in an earlier phase.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub training_begins: Option<usize>,
     pub train_loss: f64,
     /// Of what the algorithm trains: the mean over clients of their own models on their own test
     /// examples, or that of the server's model on the test set.
@@ -233,6 +237,7 @@ impl Summary {
             threads: settings.run.threads,
             rounds: report.rounds(),
             trained: report.trained(),
+            training_begins: not_begun(run.simulation(), report.rounds(), report.goal_round),
             train_loss: report.train_loss(),
             accuracy: scores.map_or(f64::NAN, Scores::headline),
             accuracy_of: match scores.is_some_and(Scores::is_of_clients) {

@@ -11,15 +11,33 @@ pub(super) fn text(summary: &Summary) -> String {
     let rows = rows(summary).into_iter();
     let rows = rows.map(|(name, value)| [name.to_owned(), value]);
     let overall = table(BORDERS, [""; 0], 2, rows);
-    let classes = summary.class_accuracy.iter().map(|(name, accuracy)| {
-        let accuracy = accuracy.as_f64().unwrap_or(f64::NAN);
-        [name.clone(), percent(accuracy)]
-    });
-    if summary.class_accuracy.is_empty() {
+    if summary.class_accuracy.is_empty() || summary.training_begins.is_some() {
         return format!("{overall}\n");
     }
-    let classes = table(BORDERS, ["class", "test accuracy"], 1, classes);
+    let classes = summary.class_accuracy.iter();
+    let classes = classes.map(|(name, accuracy)| (&**name, accuracy.as_f64()));
+    let header = ["class", "test accuracy"];
+    let classes = table(BORDERS, header, 1, of_classes(classes.collect()));
     format!("{overall}\n{classes}\n")
+}
+
+/// The rows of classes. Of many, those with the lowest and those with the highest accuracies.
+fn of_classes(mut classes: Vec<(&str, Option<f64>)>) -> Vec<[String; 2]> {
+    const SHOWN: usize = 20;
+    let left_out = classes.len().saturating_sub(SHOWN);
+    if left_out > 0 {
+        // Without test examples a class has no accuracy.
+        classes.sort_by(|a, b| a.1.unwrap_or(2.0).total_cmp(&b.1.unwrap_or(2.0)));
+    }
+    let rows = classes.iter();
+    let rows =
+        rows.map(|(name, accuracy)| [(*name).to_owned(), percent(accuracy.unwrap_or(f64::NAN))]);
+    let mut rows: Vec<_> = rows.collect();
+    if left_out > 0 {
+        let between = [format!("({left_out} more)"), "between".to_owned()];
+        rows.splice(SHOWN / 2..SHOWN / 2 + left_out, [between]);
+    }
+    rows
 }
 
 /// What is said of the run as a whole.
@@ -29,7 +47,10 @@ fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
         ("algorithm", summary.spec.clone()),
         ("rounds", summary.rounds.to_string()),
     ];
-    rows.extend(accuracies(summary));
+    match summary.training_begins {
+        Some(round) => rows.push(("accuracy", not_begun(round))),
+        None => rows.extend(accuracies(summary)),
+    }
     // Further measures follow the accuracies.
     let after = rows.len();
     rows.extend([
@@ -106,6 +127,13 @@ fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
         rows.insert(after, ("goal", format!("{} {ended}", percent(goal))));
     }
     rows
+}
+
+/// What is said instead of the accuracy of a model that no round trained.
+fn not_begun(round: usize) -> String {
+    format!(
+        "none: training did not begin, for the algorithm trains its model from round {round} on. Choose --rounds {round} or more, or shorten the earlier phases with --set"
+    )
 }
 
 /// The clients whose updates were not finite; nothing where all were.
@@ -205,4 +233,24 @@ fn spread(local: &ClientSummary) -> String {
         local.clients,
         percent(local.worst_decile),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_classes_are_the_worst_and_the_best() {
+        let names: Vec<String> = (0..53).map(|class| format!("class {class}")).collect();
+        let classes = |n: usize| {
+            let named = names[..n].iter().enumerate();
+            named.map(|(i, name)| (&**name, Some(1.0 - i as f64 / 100.0)))
+        };
+        assert_eq!(of_classes(classes(20).collect()).len(), 20);
+        let rows = of_classes(classes(53).collect());
+        assert_eq!(rows.len(), 21);
+        assert_eq!(rows[0], ["class 52", "48.0 %"]);
+        assert_eq!(rows[10], ["(33 more)", "between"]);
+        assert_eq!(rows[20], ["class 0", "100.0 %"]);
+    }
 }

@@ -50,4 +50,5 @@ mod track;
 mod trained;
 mod traps;
 mod weights;
+mod width;
 mod words;

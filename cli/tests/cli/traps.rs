@@ -56,7 +56,7 @@ fn every_command_refuses_hyper_parameters_that_change_nothing() {
 fn the_right_switch_is_named() {
     let place = Place::new();
     let text = place.failure("run fedavg --lr 0.1", 2);
-    let help = "help: `lr` is a hyper-parameter of algorithms: --set lr=VALUE";
+    let help = "tip: `lr` is a hyper-parameter of algorithms: --set lr=VALUE";
     assert!(text.contains(help), "{text}");
     let text = place.failure("run fedavg --weight-decay=0.1", 2);
     assert!(text.contains("--set weight_decay=VALUE"), "{text}");
@@ -82,6 +82,23 @@ fn a_run_that_ends_before_its_last_phase_says_so_first() {
         text.contains("begins in round 5. Choose --rounds 5 or more"),
         "{text}"
     );
+    // These rounds trained the model, and those of FedFed's distillation did not.
+    let result = String::from_utf8_lossy(&output.stdout);
+    assert!(result.contains("at best"), "{result}");
+    let fedfed = "run fedfed --data synth-digits-rgb --model logistic --clients 30 --rounds 1";
+    let sizes = "--partition iid --set distill_share=0.01 --eval-every 1 --out distilled";
+    let text = place.success(&format!("{fedfed} {sizes}"));
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains("training did not begin") && text.contains("Choose --rounds 17 or more"),
+        "{text}"
+    );
+    assert!(
+        !text.contains("at best") && !text.contains("class"),
+        "{text}"
+    );
+    let summary = place.json("distilled/summary.json");
+    assert_eq!(summary["training_begins"], 17);
     // Each round says its phase.
     place.success(&format!("{line} --rounds 5 --quiet --out long"));
     let metrics = place.text("long/metrics.jsonl");

@@ -15,7 +15,7 @@ use fedround_ir::fed::{
 
 use crate::fed::analysis::{Encoded, Leaves, Needless, encoded, unsent};
 pub use origin::Derivation;
-pub use table::wire_table;
+pub use table::{wire_cells, wire_table, wire_totals};
 
 use exchanges::Exchanges;
 use origin::{Origin, Origins, noun};

@@ -7,21 +7,34 @@ use fedround_ir::fed::Kind;
 
 use super::{Count, Direction, Wire};
 
-/// The table as text, with totals. If `parameters` is given, formulas are also shown as numbers.
-pub fn wire_table(rows: &[Wire], parameters: Option<Count<'_>>) -> String {
-    let mut header = vec!["direction", "what", "derived from", "protected by"];
-    header.push("bytes per client and round");
-    let mut table = vec![header.into_iter().map(str::to_owned).collect::<Vec<_>>()];
-    for row in rows {
+/// The table's header and rows. If `parameters` is given, formulas are also shown as numbers.
+pub fn wire_cells(rows: &[Wire], parameters: Option<Count<'_>>) -> Vec<[String; 5]> {
+    let header = [
+        "direction",
+        "what",
+        "derived from",
+        "protected by",
+        "bytes per client and round",
+    ];
+    let rows = rows.iter().map(|row| {
         let number = parameters.and_then(|parameters| row.bytes(parameters));
-        table.push(vec![
+        [
             row.direction.to_string(),
             row.noun().to_owned(),
             row.derived.to_string(),
             row.protection.to_string(),
             equals(&row.formula(), number),
-        ]);
-    }
+        ]
+    });
+    [header.map(str::to_owned)]
+        .into_iter()
+        .chain(rows)
+        .collect()
+}
+
+/// The table as text, with totals. If `parameters` is given, formulas are also shown as numbers.
+pub fn wire_table(rows: &[Wire], parameters: Option<Count<'_>>) -> String {
+    let table = wire_cells(rows, parameters);
     let width = |column: usize| {
         let cells = table.iter().filter_map(|row| row.get(column));
         let widths = cells.map(|cell| cell.chars().count());
@@ -36,7 +49,14 @@ pub fn wire_table(rows: &[Wire], parameters: Option<Count<'_>>) -> String {
         // Writing to a `String` cannot fail.
         let _ = writeln!(text, "{}", line.trim_end());
     }
+    text + &wire_totals(rows)
+}
+
+/// The lines below the table: what crosses in all, and in how many exchanges.
+pub fn wire_totals(rows: &[Wire]) -> String {
+    let mut text = String::new();
     let [down, up] = [Direction::Down, Direction::Up].map(|way| total(rows, way));
+    // Writing to a `String` cannot fail.
     let _ = write!(text, "total down: {down}, up: {up}");
     if rows.iter().any(|row| row.peers.is_some()) {
         let _ = write!(

@@ -1,15 +1,15 @@
-//! The bundled algorithms that a new crate can start from: those in one file, which train an image model
-//! on any data.
+//! Source texts of algorithms, from which `fedround new` makes copies.
 
-/// Names with the texts of their files.
-macro_rules! copies {
+/// Names with the texts of files of this folder.
+macro_rules! sources {
     ($($name:literal: $file:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../../algorithms/src/", $file)))),*]
+        &[$(($name, include_str!($file))),*]
     };
 }
 
-/// Names on the command line, and the files.
-pub(super) const COPIES: &[(&str, &str)] = copies![
+/// The algorithms that are in one file and train an image model on any data: the name on the command line,
+/// and the text of the file.
+pub const SOURCES: &[(&str, &str)] = sources![
     "fedavg": "fed_avg.rs",
     "fedavgm": "fed_avg_m.rs",
     "fedopt": "fed_opt.rs",
