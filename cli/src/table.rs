@@ -46,16 +46,31 @@ where
 }
 
 /// Breaks the text of cells between words where a table is wider than a terminal, if that makes it fit.
-/// Numbers stay whole. Tells whether it does.
+/// Numbers stay whole, or else are broken before their deviations. Tells whether it does.
 fn fit(table: &mut Table, width: u16) -> bool {
-    let least = |text: &str| {
-        let words = text.split([' ', '\n']).map(|word| word.chars().count());
-        let number = text.starts_with(|first: char| first.is_ascii_digit() || "+-".contains(first));
-        match text.chars().count() {
-            length if number && length <= NUMBER => length,
-            _ => words.max().unwrap_or(0),
-        }
+    let longest = |text: &str| {
+        text.split([' ', '\n'])
+            .map(|word| word.chars().count())
+            .max()
     };
+    let words = |text: &str| longest(text).unwrap_or(0);
+    let number = |text: &str| {
+        let begins = |first: char| first.is_ascii_digit() || "+-".contains(first);
+        text.starts_with(begins) && text.chars().count() <= NUMBER
+    };
+    let whole = |text: &str| match number(text) {
+        true => text.chars().count(),
+        false => words(text),
+    };
+    let broken = |text: &str| match text.split_once('±').filter(|_| number(text)) {
+        Some((mean, deviation)) => 1 + mean.chars().count().max(deviation.chars().count()),
+        None => whole(text),
+    };
+    fit_by(table, width, whole) || fit_by(table, width, broken)
+}
+
+/// The same, where `least` is the width that a cell needs.
+fn fit_by(table: &mut Table, width: u16, least: impl Fn(&str) -> usize) -> bool {
     let mut columns = vec![0; table.column_count()];
     let header = table.header().into_iter();
     for row in header.chain(table.row_iter()) {
@@ -192,6 +207,18 @@ mod tests {
         let best = format!("16.9 %, at best {}", "12.0 % in round 2 ".repeat(6));
         let table_of_run = super::table(BORDERS, [""; 0], 2, [["test accuracy", &best]]);
         assert!(is_narrow(&table_of_run.to_string()), "{table_of_run}");
+        let wide = [
+            "fedavg",
+            "100.00 ± 0.12 %",
+            "clients' own models",
+            "9.00 ± 0.12 %",
+        ];
+        let wide = [wide[0], wide[1], wide[2], wide[3], wide[1], wide[1]];
+        let deviations = super::table(BORDERS, [""; 0], 1, [wide]).to_string();
+        assert!(
+            is_narrow(&deviations) && deviations.contains("100.00 ± "),
+            "{deviations}"
+        );
         // Files are not for terminals: Markdown has a row in one line.
         assert_eq!(table(MARKDOWN).lines().count(), 3);
         let text = columns_in(4, [["name", &"word ".repeat(40)]].into_iter());

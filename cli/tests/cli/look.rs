@@ -142,9 +142,14 @@ fn cohorts_are_those_of_the_round() {
 #[test]
 fn training_with_noise_says_a_bound_the_usual_figure_and_what_they_rest_on() {
     let place = Place::new();
+    // Without the ends of lines.
+    let explain = |rest: &str| {
+        let text = place.success(&format!("explain dp-sgd {rest}"));
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
     // Four parties of 743 representations, over all of which a round goes once.
     let settings = "--model logistic --clients 4 --examples 743 --set rows=64";
-    let text = place.success(&format!("explain dp-sgd {settings}"));
+    let text = explain(settings);
     for line in [
         "Gaussian noise of 1 on a batch's sum of values of norm at most 1",
         "proven of shuffled batches, passes over the rows in a round: 1",
@@ -160,10 +165,10 @@ fn training_with_noise_says_a_bound_the_usual_figure_and_what_they_rest_on() {
     }
     assert!(!text.contains("Of a release"), "{text}");
     // Four passes are as half the noise, and as four rounds.
-    let text = place.success(&format!("explain dp-sgd {settings} --set passes=4"));
+    let text = explain(&format!("{settings} --set passes=4"));
     assert!(text.contains("after 1 round ε = 9.998"), "{text}");
     // A fifth of each party's 743, rounded up.
-    let text = place.success(&format!("explain dp-sgd {settings} --set sample=0.2"));
+    let text = explain(&format!("{settings} --set sample=0.2"));
     for line in [
         "N = 596 rows",
         "10 steps at",
@@ -173,7 +178,7 @@ fn training_with_noise_says_a_bound_the_usual_figure_and_what_they_rest_on() {
         assert!(text.contains(line), "{line}: {text}");
     }
     // Rows that are bounded and noised on their client are as many as were drawn there.
-    let text = place.success(&format!("explain dp-sgd {settings} --set noise=laplace"));
+    let text = explain(&format!("{settings} --set noise=laplace"));
     for line in [
         "N = 2,972 rows",
         "Laplace noise of 0.4",
