@@ -1,8 +1,8 @@
 //! Payloads as Flower's records, and back.
 //!
 //! A SuperLink spends milliseconds on each object of a message, so a payload is few of them: a record for the
-//! tensors that the requests to all parties share, which the SuperLink stores once, and one for the rest.
-//! Each holds [encoded](Payload::encode) bytes.
+//! tensors that the requests to all parties share, which the SuperLink stores once, and one for the rest, which
+//! is in the message itself unless it is large. Each holds [encoded](Payload::encode) bytes.
 
 use std::sync::{Arc, Weak};
 
@@ -99,10 +99,15 @@ pub(super) fn from_flower(content: &flower::Payload) -> Result<Payload, MessageE
     Ok(payload)
 }
 
+/// The bytes of what a message does not share with others.
+pub(super) fn own_bytes(content: &flower::Payload) -> usize {
+    bytes(content, OWN).map_or(0, <[u8]>::len)
+}
+
 fn record(bytes: Vec<u8>) -> Result<Record, MessageError> {
     let name = BYTES.to_owned();
     if bytes.len() < PIECE {
-        return Ok(Config::from_iter([(name, ConfigValue::Bytes(bytes))]).into());
+        return Ok(Config::from_iter([(name, ConfigValue::Bytes(bytes.into()))]).into());
     }
     let array = Array::new(Dtype::U8, vec![bytes.len()], bytes).map_err(MessageError::Size)?;
     Ok(Arrays::from_iter([(name, array)]).into())

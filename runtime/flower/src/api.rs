@@ -9,13 +9,17 @@ use prost::Message;
 
 use crate::auth::NodeKey;
 use crate::error::FlowerError;
+use crate::form::Form;
 use crate::http::{Backoff, CallError, Connection, Headers};
 use crate::id::{NodeId, RunId};
-use crate::object::{Encoded, ObjectError, ObjectId, ReceivedObjects, tree_ids};
+use crate::object::{
+    ContentEncoder, Envelope, InlineRecords, ObjectError, ObjectId, ReceivedObjects, check_bytes,
+    decode_message, id_of, ids_of_trees,
+};
 use crate::parallel;
 use crate::wire::message::{
-    ConfirmMessageReceivedRequest, ConfirmMessageReceivedResponse, ObjectTree, PullObjectRequest,
-    PullObjectResponse, PushObjectRequest, PushObjectResponse,
+    self, ConfirmMessageReceivedRequest, ConfirmMessageReceivedResponse, ObjectTree,
+    PullObjectRequest, PullObjectResponse, PushObjectRequest, PushObjectResponse,
 };
 use crate::wire::node::Node;
 
@@ -47,6 +51,14 @@ pub(crate) enum Pushed {
     Again,
 }
 
+/// The form of a message by its envelope.
+pub(crate) fn form(sent: &message::Message) -> Form {
+    match &sent.content {
+        Some(records) if !records.items.is_empty() => Form::Inline,
+        _ => Form::Objects,
+    }
+}
+
 impl Api {
     pub(crate) fn call<A: Message + Default>(
         &self,
@@ -76,7 +88,7 @@ impl Api {
         run: RunId,
         session: &str,
         wanted: &[String],
-        sets: &[&Encoded],
+        encoder: &ContentEncoder<'_>,
     ) -> Result<Pushed, CallError> {
         /// What ends the pushes.
         enum Stop {
@@ -84,8 +96,7 @@ impl Api {
             Call(CallError),
         }
         let pushed = parallel::for_each(wanted, |id| {
-            let content = sets.iter().find_map(|set| set.objects.get(id));
-            let content = content.ok_or_else(|| {
+            let content = encoder.objects().get(id).ok_or_else(|| {
                 Stop::Call(CallError::Answer {
                     method: format!("{}/push-messages", self.name),
                     problem: format!("it asks for object {id}, which no message has"),
@@ -101,6 +112,8 @@ impl Api {
             let response: Result<PushObjectResponse, _> = self.call("push-object", &request);
             match response {
                 Ok(response) if response.stored => Ok(()),
+                // Its receiver has got the message already, and confirmed it.
+                Ok(_) if encoder.is_unread(id) => Ok(()),
                 Ok(_) => Err(Stop::Again),
                 Err(error) => Err(Stop::Call(error)),
             }
@@ -112,19 +125,44 @@ impl Api {
         }
     }
 
-    /// Pulls the objects of a tree, and waits for those that are still on their way to the
-    /// SuperLink, but none longer than this time.
+    /// Pulls what a message has beside the envelope that was handed out.
+    pub(crate) fn pull_message(
+        &self,
+        run: RunId,
+        sent: &message::Message,
+        tree: &ObjectTree,
+        time: Duration,
+    ) -> Result<Envelope, FlowerError> {
+        let id = id_of(tree)?;
+        if form(sent) == Form::Objects {
+            let mut objects = self.pull_objects(run, std::slice::from_ref(tree), time)?;
+            return Ok(decode_message(&mut objects, id)?);
+        }
+        let records = sent.content.clone().unwrap_or_default();
+        let bytes = records.encoded_len() as u64;
+        let records = InlineRecords::of(id, records)?;
+        let mut objects = self.pull_objects(run, &tree.children, time)?;
+        objects.receive(bytes)?;
+        Ok(Envelope {
+            metadata: sent.metadata.clone().unwrap_or_default(),
+            content: Ok(records.payload(&mut objects)?),
+        })
+    }
+
+    /// Pulls the objects of trees, in the order in which they are pushed, and waits for those that are
+    /// still on their way to the SuperLink, but none longer than this time.
     pub(crate) fn pull_objects(
         &self,
         run: RunId,
-        tree: &ObjectTree,
+        trees: &[ObjectTree],
         time: Duration,
     ) -> Result<ReceivedObjects, FlowerError> {
         let limit = self.connection.settings().max_message;
         let objects = Mutex::new(ReceivedObjects::new(limit));
-        let ids: Vec<_> = tree_ids(tree)?.into_iter().collect();
+        let ids: Vec<_> = ids_of_trees(trees)?.into_iter().collect();
         parallel::for_each(&ids, |id| {
             let content = self.pull_content(run, *id, time)?;
+            check_bytes(*id, &content)?;
             // A thread that panicked ends this call, too.
             let mut objects = objects.lock().unwrap_or_else(PoisonError::into_inner);
             Ok::<_, FlowerError>(objects.insert(*id, content)?)
@@ -133,7 +171,7 @@ impl Api {
     }
 
     fn pull_content(&self, run: RunId, id: ObjectId, time: Duration) -> Result<Bytes, FlowerError> {
-        let (first, longest) = (Duration::from_millis(50), Duration::from_secs(2));
+        let (first, longest) = (Duration::from_millis(30), Duration::from_millis(300));
         let patience = self.connection.settings().patience;
         let mut backoff = Backoff::new(first, longest, patience.min(time));
         loop {

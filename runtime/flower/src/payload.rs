@@ -1,5 +1,6 @@
 //! The payload of a message: named records of arrays, metrics and settings.
 
+use bytes::Bytes;
 use indexmap::IndexMap;
 
 use crate::array::Array;
@@ -45,7 +46,7 @@ pub enum ConfigValue {
     /// A text.
     Text(String),
     /// Bytes. They travel in one piece: for megabytes, use a [`crate::Dtype::U8`] array.
-    Bytes(Vec<u8>),
+    Bytes(Bytes),
     /// A list of floating-point numbers.
     Floats(Vec<f64>),
     /// A list of integers.

@@ -2,6 +2,7 @@
 
 mod greet;
 mod notice;
+mod outbox;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,8 +10,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use fedround_flower::{
-    Coordinator, FlowerError, MessageKind, NodeId, PartyError as FlowerPartyError, RunOutcome,
-    Ticket as FlowerTicket,
+    Coordinator, FlowerError, Form, MessageKind, NodeId, PartyError as FlowerPartyError,
+    RunOutcome, Ticket as FlowerTicket,
 };
 use fedround_simulation::parties::{
     Host, HostId, Parties, PartyError, Payload, Replies, Ticket, Unreachable,
@@ -20,6 +21,8 @@ use super::client_apps::{ClientApps, Translated};
 use super::convention::TRAIN;
 use super::hello::REGION;
 use super::message::{SharedRecord, from_flower, to_flower};
+
+use outbox::{Outbox, Queued};
 
 pub use notice::{FederationSettings, Notice};
 
@@ -65,6 +68,8 @@ pub struct FlowerParties {
     tickets: u64,
     /// What the last party was sent alike with others.
     sent: SharedRecord,
+    /// Requests that are sent together.
+    outbox: Outbox,
     /// Replies for which nothing was sent.
     ready: Replies,
     /// Speaks with parties that are apps of Flower, if they may take part.
@@ -93,6 +98,7 @@ impl FlowerParties {
             open: HashMap::new(),
             tickets: 0,
             sent: SharedRecord::default(),
+            outbox: Outbox::default(),
             ready: vec![],
             apps: None,
         };
@@ -128,12 +134,12 @@ impl FlowerParties {
         let to = NodeId(to.0);
         let app = self.apps.as_ref().filter(|apps| apps.is_app(to));
         let translated = app.map(|apps| apps.request(request)).transpose();
-        let (kind, content) = match translated.map_err(|error| text(&error))? {
+        let (kind, content, form) = match translated.map_err(|error| text(&error))? {
             None => {
                 let content = to_flower(request, &mut self.sent);
-                (REGION, content.map_err(|error| text(&error))?)
+                (REGION, content.map_err(|error| text(&error))?, Form::Inline)
             }
-            Some(Translated::Request(content)) => (TRAIN, content),
+            Some(Translated::Request(content)) => (TRAIN, content, Form::Objects),
             Some(Translated::Reply(reply)) => {
                 let ticket = self.ticket();
                 self.ready.push((ticket, Ok(reply)));
@@ -141,21 +147,50 @@ impl FlowerParties {
             }
         };
         let kind = MessageKind::new(kind).map_err(|error| text(&error))?;
-        let deadline = self.settings.deadline;
-        let sent = self
-            .call(|coordinator| coordinator.send(&[to], &kind, &content, deadline))
-            .map_err(|error| text(&error))?;
-        let sent = sent
-            .into_iter()
-            .next()
-            .ok_or("the SuperLink gave no ticket")?;
         let ticket = self.ticket();
-        let end = Instant::now() + deadline + GRACE;
-        self.open.insert(sent, (ticket, end));
+        self.outbox.push(Queued {
+            ticket,
+            to,
+            kind,
+            content,
+            form,
+        });
         if let Some(apps) = self.apps.as_mut().filter(|apps| apps.is_app(to)) {
             apps.sent(ticket, request);
         }
+        if self.outbox.is_full() {
+            self.send_queued();
+        }
         Ok(ticket)
+    }
+
+    /// Sends the requests that are queued. If that fails, each of them has failed.
+    fn send_queued(&mut self) {
+        let queued = self.outbox.take();
+        if queued.is_empty() {
+            return;
+        }
+        let deadline = self.settings.deadline;
+        let requests: Vec<_> = queued.iter().map(Queued::outgoing).collect();
+        let sent = self.call(|coordinator| coordinator.send_all(&requests, deadline));
+        let end = Instant::now() + deadline + GRACE;
+        let tickets = queued.iter().map(|queued| queued.ticket);
+        match sent {
+            Ok(sent) => {
+                let open = sent.into_iter().zip(tickets);
+                self.open
+                    .extend(open.map(|(sent, ticket)| (sent, (ticket, end))));
+            }
+            Err(error) => {
+                let failed = PartyError::Failed(error.to_string());
+                for ticket in tickets {
+                    if let Some(apps) = &mut self.apps {
+                        apps.close(ticket);
+                    }
+                    self.ready.push((ticket, Err(failed.clone())));
+                }
+            }
+        }
     }
 
     fn ticket(&mut self) -> Ticket {
@@ -224,7 +259,8 @@ impl Parties for FlowerParties {
     }
 
     fn poll(&mut self) -> Result<Replies, Unreachable> {
-        // All requests of a region were sent.
+        // No more requests of a region follow.
+        self.send_queued();
         self.sent.clear();
         let late = self.expire().into_iter();
         let mut all = std::mem::take(&mut self.ready);

@@ -127,7 +127,9 @@ fn nonsense(request: &Payload, n: usize) -> Payload {
         let record = match record {
             Record::Config(settings) => {
                 let settings = settings.iter().map(|(name, value)| match value {
-                    ConfigValue::Bytes(bytes) => (name.clone(), ConfigValue::Bytes(change(bytes))),
+                    ConfigValue::Bytes(bytes) => {
+                        (name.clone(), ConfigValue::Bytes(change(bytes).into()))
+                    }
                     other => (name.clone(), other.clone()),
                 });
                 settings.collect::<Config>().into()

@@ -9,7 +9,7 @@ use thiserror::Error;
 
 pub use header::HeaderError;
 pub use npy::NpyError;
-pub(crate) use npy::{decode, encode};
+pub(crate) use npy::{decode, npy_header};
 pub(crate) use objects::ArrayObjects;
 
 /// The type of a tensor's elements. Flower writes types as NumPy names them.

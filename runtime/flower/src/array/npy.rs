@@ -36,15 +36,15 @@ pub enum NpyError {
     Array(#[from] ArrayError),
 }
 
-/// The `.npy` file of an array, as NumPy writes it.
-pub(crate) fn encode(array: &Array) -> Bytes {
+/// The beginning of an array's `.npy` file, as NumPy writes it. The elements follow.
+pub(crate) fn npy_header(array: &Array) -> Vec<u8> {
     let text = Header::text(array.dtype(), array.shape());
     // Versions differ in the bytes of the header's length. Only thousands of dimensions need four.
     let long = text.len() + ALIGNMENT > usize::from(u16::MAX);
     let before = MAGIC.len() + 2 + if long { 4 } else { 2 };
     let end = (before + text.len() + 1).next_multiple_of(ALIGNMENT);
     let length = end - before;
-    let mut file = Vec::with_capacity(end + array.bytes().len());
+    let mut file = Vec::with_capacity(end);
     file.extend_from_slice(MAGIC);
     if long {
         file.extend_from_slice(&[2, 0]);
@@ -56,8 +56,7 @@ pub(crate) fn encode(array: &Array) -> Bytes {
     file.extend_from_slice(text.as_bytes());
     file.resize(end - 1, b' ');
     file.push(b'\n');
-    file.extend_from_slice(array.bytes());
-    file.into()
+    file
 }
 
 /// The array of a `.npy` file. The bytes are shared with it, not copied, unless its first
@@ -134,6 +133,10 @@ mod tests {
         file.extend_from_slice(format!("{text:117}\n").as_bytes());
         file.extend_from_slice(data);
         file.into()
+    }
+
+    fn encode(array: &Array) -> Bytes {
+        [npy_header(array), array.bytes().to_vec()].concat().into()
     }
 
     fn floats(values: &[f32]) -> Vec<u8> {

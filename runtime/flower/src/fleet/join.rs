@@ -6,10 +6,12 @@ use super::state::NodeState;
 use super::{Party, PartySettings};
 use crate::api::{Api, Credentials};
 use crate::auth::NodeKey;
+use crate::confirm::Confirmations;
 use crate::error::FlowerError;
 use crate::heartbeat::Heartbeat;
 use crate::http::{Backoff, CallError, Connection, Reason, Refusal};
 use crate::id::NodeId;
+use crate::pace::Pace;
 use crate::wire::fleet::{
     ActivateNodeRequest, ActivateNodeResponse, RegisterNodeFleetRequest, RegisterNodeFleetResponse,
 };
@@ -20,6 +22,8 @@ const INTERVALS: std::ops::RangeInclusive<f64> = 10.0..=1800.0;
 /// A party beats a little more often than it promises.
 const BEATS_AN_INTERVAL: f64 = 0.8;
 const KEY_FILE: &str = "key.pem";
+/// Polls for requests wait at least and at most this long.
+const POLL: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
 
 impl Party {
     /// Comes online: reads or makes the key, registers it unless the SuperLink has an allow-list,
@@ -68,12 +72,14 @@ impl Party {
         let heartbeat = Heartbeat::start("fedround-heartbeat", every, move || {
             beat(&beating, interval)
         });
+        let confirmations = Confirmations::start(api.clone());
         Ok(Self {
             heartbeat: heartbeat.map_err(FlowerError::Thread)?,
+            confirmations: confirmations.map_err(FlowerError::Thread)?,
             api,
             settings,
             open_replies: vec![],
-            pace: super::Pace::new(),
+            pace: Pace::new(POLL.0, POLL.1),
         })
     }
 }

@@ -32,6 +32,7 @@ impl Party {
         let mut backoff = Backoff::new(first, longest, self.settings.linger);
         while self.unpulled()? > 0 && backoff.wait() {}
         let lost = self.open_replies.len();
+        self.confirmations.finish();
         // A beat after this would bring the node online again.
         self.heartbeat.stop();
         let request = DeactivateNodeRequest {

@@ -2,23 +2,23 @@
 
 mod join;
 mod leave;
-mod pace;
 mod reply;
 mod request;
 mod settings;
 mod state;
 
 use crate::api::Api;
+use crate::confirm::Confirmations;
 use crate::error::FlowerError;
 use crate::heartbeat::Heartbeat;
 use crate::id::NodeId;
+use crate::pace::Pace;
 
 pub use reply::Delivery;
 pub use request::Request;
 pub use settings::PartySettings;
 
 use leave::OpenReply;
-use pace::Pace;
 
 /// A party that is online at a SuperLink. Flower calls it a SuperNode.
 ///
@@ -28,9 +28,11 @@ use pace::Pace;
 pub struct Party {
     api: Api,
     heartbeat: Heartbeat,
+    confirmations: Confirmations,
     settings: PartySettings,
     /// Replies that the coordinator may not have pulled yet.
     open_replies: Vec<OpenReply>,
+    /// Of requests.
     pace: Pace,
 }
 

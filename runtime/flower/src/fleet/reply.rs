@@ -7,14 +7,16 @@ use crate::clock;
 use crate::error::FlowerError;
 use crate::http::Reason;
 use crate::id::{NodeId, RunId, SUPERLINK};
-use crate::object::{Encoded, encode_message, encode_payload};
+use crate::object::{Content, ContentEncoder, id_of};
 use crate::payload::Payload;
 use crate::wire::fleet::{PushMessagesRequest, PushMessagesResponse};
-use crate::wire::message::{Error, Message, Metadata};
-use crate::wire::record::RecordDict;
+use crate::wire::message::{Error, Metadata};
 
 /// The app of a client raised an exception, in Flower's terms.
 const APP_FAILED: i64 = 2;
+/// The most bytes of a reply's records that are in its envelope. The coordinator takes envelopes of several
+/// replies in one call.
+const ROOM: usize = 1 << 20;
 
 /// What became of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +35,9 @@ impl Party {
     /// [`FlowerError::NotStored`] if the SuperLink drops the reply again and again;
     /// [`FlowerError::ForeignRequest`]; [`FlowerError::Lost`]; [`FlowerError::Call`].
     pub fn reply(&mut self, request: &Request, payload: &Payload) -> Result<Delivery, FlowerError> {
-        let content = encode_payload(payload);
-        self.deliver(&request.metadata, Ok(&content))
+        let mut encoder = ContentEncoder::default();
+        let content = encoder.encode(payload, request.form, ROOM);
+        self.deliver(&request.metadata, encoder, Ok(&content))
     }
 
     /// Answers a request with the reason why there is no payload. The coordinator gets
@@ -56,13 +59,14 @@ impl Party {
             code: APP_FAILED,
             reason: reason.to_owned(),
         };
-        self.deliver(&request, Err(&error))
+        self.deliver(&request, ContentEncoder::default(), Err(&error))
     }
 
     fn deliver(
         &mut self,
         request: &Metadata,
-        content: Result<&Encoded, &Error>,
+        mut encoder: ContentEncoder<'_>,
+        content: Result<&Content, &Error>,
     ) -> Result<Delivery, FlowerError> {
         self.check_heartbeat()?;
         if request.dst_node_id != self.api.node.0 {
@@ -76,7 +80,7 @@ impl Party {
         if ttl.is_nan() || ttl <= 0.0 {
             return Ok(Delivery::TooLate);
         }
-        let mut metadata = Metadata {
+        let metadata = Metadata {
             run_id: request.run_id,
             message_id: String::new(),
             src_node_id: self.api.node.0,
@@ -87,30 +91,23 @@ impl Party {
             message_type: request.message_type.clone(),
             created_at: now,
         };
-        let tree = content.map(|encoded| &encoded.tree);
-        let (id, message) = encode_message(&metadata, tree);
-        metadata.message_id = id.to_string();
+        let (message, tree) = encoder.message(metadata, content);
+        let id = id_of(&tree)?;
         let push = PushMessagesRequest {
             node: self.api.wire_node(),
-            messages_list: vec![Message {
-                metadata: Some(metadata),
-                // Flower wants one of the two here, and the content itself among the objects.
-                content: content.is_ok().then_some(RecordDict {}),
-                error: content.err().cloned(),
-            }],
-            message_object_trees: vec![message.tree.clone()],
+            messages_list: vec![message],
+            message_object_trees: vec![tree],
             clientapp_runtime_list: vec![],
         };
         let run = RunId(request.run_id);
-        let sets: Vec<_> = content.ok().into_iter().chain([&message]).collect();
-        match self.push(run, &push, &sets) {
+        match self.push(run, &push, &encoder) {
             Ok(()) => {}
             Err(FlowerError::Call(error)) if error.is(Reason::RunNotRunning) => {
                 return Ok(Delivery::TooLate);
             }
             Err(error) => return Err(error),
         }
-        self.pace.message();
+        self.pace.asked();
         self.open_replies.push(OpenReply {
             run,
             message: id,
@@ -124,12 +121,12 @@ impl Party {
         &self,
         run: RunId,
         push: &PushMessagesRequest,
-        sets: &[&Encoded],
+        encoder: &ContentEncoder<'_>,
     ) -> Result<(), FlowerError> {
         for _ in 0..PUSH_TRIES {
             let response: PushMessagesResponse = self.api.call("push-messages", push)?;
             let (session, wanted) = (&response.session_id, &response.objects_to_push);
-            if self.api.push_objects(run, session, wanted, sets)? == Pushed::All {
+            if self.api.push_objects(run, session, wanted, encoder)? == Pushed::All {
                 return Ok(());
             }
         }

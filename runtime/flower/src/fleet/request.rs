@@ -3,11 +3,13 @@
 use std::time::{Duration, Instant};
 
 use super::Party;
+use crate::api::form;
 use crate::clock;
 use crate::error::FlowerError;
+use crate::form::Form;
 use crate::http::Reason;
 use crate::id::RunId;
-use crate::object::{ObjectError, ObjectId, decode_message};
+use crate::object::{ObjectError, id_of};
 use crate::payload::Payload;
 use crate::wire::fleet::{PullMessagesRequest, PullMessagesResponse};
 use crate::wire::message::{Message, Metadata, ObjectTree};
@@ -22,6 +24,7 @@ pub struct Request {
     /// The content.
     pub payload: Payload,
     pub(super) metadata: Metadata,
+    pub(super) form: Form,
 }
 
 impl Request {
@@ -49,12 +52,13 @@ impl Party {
         let response: PullMessagesResponse = self.api.call("pull-messages", &request)?;
         let messages = response.messages_list.into_iter();
         let Some((message, tree)) = messages.zip(response.message_object_trees).next() else {
-            self.pace.polled();
+            self.pace.asked();
             return Ok(None);
         };
         let announced = message.metadata.clone().unwrap_or_default();
-        self.pace.request();
-        match self.receive(message, &tree) {
+        self.pace.came();
+        self.pace.start();
+        match self.receive(&message, &tree) {
             Ok(request) => Ok(Some(request)),
             // The run has ended since.
             Err(FlowerError::Call(error)) if error.is(Reason::RunNotRunning) => Ok(None),
@@ -66,8 +70,8 @@ impl Party {
         }
     }
 
-    /// The next request, waited for, or nothing if none comes in this time. Polls every 0.1 s after a
-    /// request, and less and less often while none comes, down to every 2 s.
+    /// The next request, waited for, or nothing if none comes in this time. Polls every 0.1 to 2 s: seldom
+    /// before the time that the last requests took to come, and then less and less often.
     ///
     /// # Errors
     ///
@@ -86,20 +90,19 @@ impl Party {
         }
     }
 
-    fn receive(&mut self, message: Message, tree: &ObjectTree) -> Result<Request, FlowerError> {
-        let metadata = message.metadata.unwrap_or_default();
-        let run = RunId(metadata.run_id);
-        let id = ObjectId::parse(&tree.object_id).ok_or_else(|| ObjectError::Id {
-            found: tree.object_id.chars().take(80).collect(),
-        })?;
-        let mut objects = self
-            .api
-            .pull_objects(run, tree, clock::time_left(&metadata))?;
-        self.api.confirm(run, &tree.object_id)?;
-        let message = decode_message(&mut objects, id)?;
+    fn receive(&mut self, sent: &Message, tree: &ObjectTree) -> Result<Request, FlowerError> {
+        let announced = sent.metadata.clone().unwrap_or_default();
+        let run = RunId(announced.run_id);
+        let time = clock::time_left(&announced);
+        let message = self.api.pull_message(run, sent, tree, time);
+        if !matches!(message, Err(FlowerError::Call(_))) {
+            self.confirmations.add(run, &tree.object_id);
+        }
+        let message = message?;
         let mut metadata = message.metadata;
         // Its object cannot name its own id.
         metadata.message_id = tree.object_id.clone();
+        let id = id_of(tree)?;
         let payload = message.content.map_err(|error| ObjectError::Entry {
             id,
             problem: format!("the request is an error: {}", error.reason),
@@ -109,6 +112,7 @@ impl Party {
             kind: metadata.message_type.clone(),
             payload,
             metadata,
+            form: form(sent),
         })
     }
 }

@@ -43,11 +43,14 @@ pub(super) fn encode(encoder: &mut Encoder, array: &Array) -> ObjectTree {
 
 /// Adds the objects of an array.
 fn add(encoder: &mut Encoder, array: &Array) -> ObjectTree {
-    let file = array::encode(array);
-    let chunks: Vec<_> = file
-        .chunks(CHUNK_BYTES)
-        .map(|chunk| encoder.add(CHUNK, vec![], chunk))
-        .collect();
+    // The file is its header and the elements. The first chunk has the header.
+    let header = array::npy_header(array);
+    let bytes = array.bytes();
+    let first = CHUNK_BYTES.saturating_sub(header.len()).min(bytes.len());
+    let (first, rest) = bytes.split_at(first);
+    let mut chunks = vec![encoder.add(CHUNK, vec![], &[&header, first])];
+    let rest = rest.chunks(CHUNK_BYTES);
+    chunks.extend(rest.map(|chunk| encoder.add(CHUNK, vec![], &[chunk])));
     let mut unique: Vec<&str> = vec![];
     let mut places = vec![];
     for chunk in &chunks {
@@ -63,7 +66,7 @@ fn add(encoder: &mut Encoder, array: &Array) -> ObjectTree {
         stype: NUMPY.to_owned(),
         arraychunk_ids: places,
     };
-    encoder.add(ARRAY, chunks, &python_json(&body))
+    encoder.add(ARRAY, chunks, &[&python_json(&body)])
 }
 
 /// Reads an array.

@@ -17,12 +17,13 @@ pub(super) struct Object {
     pub(super) body: Bytes,
 }
 
-/// The bytes of an object.
-pub(super) fn join(kind: &str, children: &[String], body: &[u8]) -> Bytes {
-    let head = format!("{kind} {} {}\0", children.join(","), body.len());
-    let mut bytes = Vec::with_capacity(head.len() + body.len());
+/// The bytes of an object, whose body is these pieces.
+pub(super) fn join(kind: &str, children: &[String], body: &[&[u8]]) -> Bytes {
+    let length: usize = body.iter().map(|piece| piece.len()).sum();
+    let head = format!("{kind} {} {length}\0", children.join(","));
+    let mut bytes = Vec::with_capacity(head.len() + length);
     bytes.extend_from_slice(head.as_bytes());
-    bytes.extend_from_slice(body);
+    body.iter().for_each(|piece| bytes.extend_from_slice(piece));
     bytes.into()
 }
 

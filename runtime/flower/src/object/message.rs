@@ -5,7 +5,7 @@ use prost::Message as _;
 use super::error::ObjectError;
 use super::id::ObjectId;
 use super::payload;
-use super::set::{Encoded, Encoder, ReceivedObjects};
+use super::set::{Encoder, ReceivedObjects};
 use crate::payload::Payload;
 use crate::wire::message::{Error, Message, Metadata, ObjectTree};
 
@@ -18,23 +18,20 @@ pub(crate) struct Envelope {
     pub(crate) content: Result<Payload, Error>,
 }
 
-/// The object of a message, for a payload that is encoded already (its tree), or an error. The
-/// metadata must have no id: the id of a message is that of this object.
-pub(crate) fn encode_message(
+/// The object of a message, whose payload is other objects already, or which is an error. The metadata
+/// must have no id.
+pub(super) fn encode(
+    encoder: &mut Encoder,
     metadata: &Metadata,
-    content: Result<&ObjectTree, &Error>,
-) -> (ObjectId, Encoded) {
+    children: Vec<ObjectTree>,
+    error: Option<&Error>,
+) -> ObjectTree {
     let message = Message {
         metadata: Some(metadata.clone()),
         content: None,
-        error: content.err().cloned(),
+        error: error.cloned(),
     };
-    let mut encoder = Encoder::default();
-    let children = content.ok().cloned().into_iter().collect();
-    let tree = encoder.add(MESSAGE, children, &message.encode_to_vec());
-    let bytes = encoder.objects.get(&tree.object_id);
-    let id = ObjectId::of(bytes.map(|bytes| bytes.as_ref()).unwrap_or_default());
-    (id, encoder.finish(tree))
+    encoder.add(MESSAGE, children, &[&message.encode_to_vec()])
 }
 
 /// Reads a message.

@@ -7,6 +7,7 @@
 //! and references are checked, and bytes that do not fit are an [`ObjectError`].
 
 mod array;
+mod content;
 mod error;
 mod head;
 mod id;
@@ -19,8 +20,8 @@ mod set;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use content::{Content, ContentEncoder, InlineRecords};
 pub use error::ObjectError;
 pub use id::ObjectId;
-pub(crate) use message::{decode_message, encode_message};
-pub(crate) use payload::encode_payload;
-pub(crate) use set::{Encoded, ReceivedObjects, tree_ids};
+pub(crate) use message::{Envelope, decode_message};
+pub(crate) use set::{ReceivedObjects, check_bytes, id_of, ids_of_trees};

@@ -4,23 +4,22 @@ use super::error::ObjectError;
 use super::id::ObjectId;
 use super::json::python_json;
 use super::record;
-use super::set::{Encoded, Encoder, ReceivedObjects};
+use super::set::{Encoder, ReceivedObjects};
 use crate::payload::Payload;
+use crate::wire::message::ObjectTree;
 
 const RECORDS: &str = "RecordDict";
 
-/// The objects of a payload.
-pub(crate) fn encode_payload(payload: &Payload) -> Encoded {
-    let mut encoder = Encoder::default();
+/// Adds the objects of a payload.
+pub(super) fn encode(encoder: &mut Encoder, payload: &Payload) -> ObjectTree {
     let mut children = vec![];
     let mut ids = serde_json::Map::new();
     for (name, value) in &payload.records {
-        let child = record::encode(&mut encoder, value);
+        let child = record::encode(encoder, value);
         ids.insert(name.clone(), child.object_id.clone().into());
         children.push(child);
     }
-    let tree = encoder.add(RECORDS, children, &python_json(&ids));
-    encoder.finish(tree)
+    encoder.add(RECORDS, children, &[&python_json(&ids)])
 }
 
 /// Reads a payload.

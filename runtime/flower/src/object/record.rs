@@ -8,7 +8,7 @@ use super::head::Object;
 use super::id::ObjectId;
 use super::set::{Encoder, ReceivedObjects};
 use super::{array, json::python_json};
-use crate::payload::{Arrays, ConfigValue, MetricValue, Record};
+use crate::payload::{Arrays, Config, ConfigValue, MetricValue, Metrics, Record};
 use crate::wire::message::ObjectTree;
 use crate::wire::record as wire;
 use crate::wire::record::ConfigRecordValueKind as ConfigKind;
@@ -29,36 +29,40 @@ pub(super) fn encode(encoder: &mut Encoder, record: &Record) -> ObjectTree {
                 ids.insert(name.clone(), child.object_id.clone().into());
                 children.push(child);
             }
-            encoder.add(ARRAYS, children, &python_json(&ids))
+            encoder.add(ARRAYS, children, &[&python_json(&ids)])
         }
-        Record::Metrics(metrics) => {
-            let items = metrics.iter().map(|(key, value)| wire::MetricRecordItem {
-                key: key.clone(),
-                value: Some(wire::MetricRecordValue {
-                    value: Some(metric_to_wire(value)),
-                }),
-            });
-            let items = items.collect();
-            encoder.add(
-                METRICS,
-                vec![],
-                &wire::MetricRecord { items }.encode_to_vec(),
-            )
-        }
+        Record::Metrics(metrics) => encoder.add(
+            METRICS,
+            vec![],
+            &[&metrics_to_wire(metrics).encode_to_vec()],
+        ),
         Record::Config(config) => {
-            let items = config.iter().map(|(key, value)| wire::ConfigRecordItem {
-                key: key.clone(),
-                value: Some(wire::ConfigRecordValue {
-                    value: Some(config_to_wire(value)),
-                }),
-            });
-            let items = items.collect();
-            encoder.add(
-                CONFIG,
-                vec![],
-                &wire::ConfigRecord { items }.encode_to_vec(),
-            )
+            encoder.add(CONFIG, vec![], &[&settings_to_wire(config).encode_to_vec()])
         }
+    }
+}
+
+pub(super) fn metrics_to_wire(metrics: &Metrics) -> wire::MetricRecord {
+    let items = metrics.iter().map(|(key, value)| wire::MetricRecordItem {
+        key: key.clone(),
+        value: Some(wire::MetricRecordValue {
+            value: Some(metric_to_wire(value)),
+        }),
+    });
+    wire::MetricRecord {
+        items: items.collect(),
+    }
+}
+
+pub(super) fn settings_to_wire(config: &Config) -> wire::ConfigRecord {
+    let items = config.iter().map(|(key, value)| wire::ConfigRecordItem {
+        key: key.clone(),
+        value: Some(wire::ConfigRecordValue {
+            value: Some(config_to_wire(value)),
+        }),
+    });
+    wire::ConfigRecord {
+        items: items.collect(),
     }
 }
 
@@ -68,25 +72,41 @@ pub(super) fn decode(objects: &mut ReceivedObjects, id: ObjectId) -> Result<Reco
     match object.kind.as_str() {
         ARRAYS => Ok(Record::Arrays(arrays(objects, &object)?)),
         METRICS => {
-            let record = wire::MetricRecord::decode(object.body.clone())
-                .map_err(|source| ObjectError::Protobuf { id, source })?;
-            let entries = record.items.into_iter().map(|item| {
-                let value = item.value.and_then(|value| value.value);
-                (item.key, value.map(metric_from_wire))
-            });
-            Ok(Record::Metrics(unique(id, entries)?))
+            let record = wire::MetricRecord::decode(object.body.clone());
+            let record = record.map_err(|source| ObjectError::Protobuf { id, source })?;
+            Ok(Record::Metrics(metrics_from_wire(id, record)?))
         }
         _ => {
             object.expect(CONFIG)?;
-            let record = wire::ConfigRecord::decode(object.body.clone())
-                .map_err(|source| ObjectError::Protobuf { id, source })?;
-            let entries = record.items.into_iter().map(|item| {
-                let value = item.value.and_then(|value| value.value);
-                (item.key, value.map(config_from_wire))
-            });
-            Ok(Record::Config(unique(id, entries)?))
+            let record = wire::ConfigRecord::decode(object.body.clone());
+            let record = record.map_err(|source| ObjectError::Protobuf { id, source })?;
+            Ok(Record::Config(settings_from_wire(id, record)?))
         }
     }
+}
+
+/// The metrics of a record in this object.
+pub(super) fn metrics_from_wire(
+    id: ObjectId,
+    record: wire::MetricRecord,
+) -> Result<Metrics, ObjectError> {
+    let entries = record.items.into_iter().map(|item| {
+        let value = item.value.and_then(|value| value.value);
+        (item.key, value.map(metric_from_wire))
+    });
+    unique(id, entries)
+}
+
+/// The settings of a record in this object.
+pub(super) fn settings_from_wire(
+    id: ObjectId,
+    record: wire::ConfigRecord,
+) -> Result<Config, ObjectError> {
+    let entries = record.items.into_iter().map(|item| {
+        let value = item.value.and_then(|value| value.value);
+        (item.key, value.map(config_from_wire))
+    });
+    unique(id, entries)
 }
 
 fn arrays(objects: &mut ReceivedObjects, object: &Object) -> Result<Arrays, ObjectError> {
@@ -114,7 +134,8 @@ pub(super) fn references(object: &Object) -> Result<IndexMap<String, ObjectId>, 
     Ok(found)
 }
 
-fn unique<T>(
+/// Named values, each of a name of its own.
+pub(super) fn unique<T>(
     id: ObjectId,
     entries: impl Iterator<Item = (String, Option<T>)>,
 ) -> Result<IndexMap<String, T>, ObjectError> {

@@ -1,33 +1,30 @@
-//! The objects of one message: those that are sent, and those that were received.
+//! The objects of messages: those that are sent, and those that were received.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use bytes::Bytes;
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
 use super::error::ObjectError;
 use super::head::{Object, join};
 use super::id::ObjectId;
 use crate::wire::message::ObjectTree;
 
-/// An object and all that it refers to, ready to be sent.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Encoded {
-    /// The ids, as Flower announces them.
-    pub(crate) tree: ObjectTree,
-    /// The bytes, children before their parents.
-    pub(crate) objects: IndexMap<String, Bytes>,
-}
-
-/// Collects the objects of a message.
+/// Collects the objects of messages.
 #[derive(Debug, Default)]
 pub(crate) struct Encoder {
-    pub(crate) objects: IndexMap<String, Bytes>,
+    /// The bytes, children before their parents.
+    pub(super) objects: IndexMap<String, Bytes>,
 }
 
 impl Encoder {
-    /// Adds an object of these children, which may repeat.
-    pub(super) fn add(&mut self, kind: &str, children: Vec<ObjectTree>, body: &[u8]) -> ObjectTree {
+    /// Adds an object of these children, which may repeat, and a body in pieces.
+    pub(super) fn add(
+        &mut self,
+        kind: &str,
+        children: Vec<ObjectTree>,
+        body: &[&[u8]],
+    ) -> ObjectTree {
         let mut unique: IndexMap<String, ObjectTree> = IndexMap::new();
         for child in children {
             unique.entry(child.object_id.clone()).or_insert(child);
@@ -41,34 +38,50 @@ impl Encoder {
             children: unique.into_values().collect(),
         }
     }
-
-    pub(super) fn finish(self, tree: ObjectTree) -> Encoded {
-        Encoded {
-            tree,
-            objects: self.objects,
-        }
-    }
 }
 
-/// The ids of a tree, without repetition.
+/// The ids of trees, without repetition, in the order in which objects are sent: children before their
+/// parents.
 ///
 /// # Errors
 ///
 /// [`ObjectError::Id`] for a text that is none.
-pub(crate) fn tree_ids(tree: &ObjectTree) -> Result<BTreeSet<ObjectId>, ObjectError> {
-    let mut found = BTreeSet::new();
-    let mut next = vec![tree];
+pub(crate) fn ids_of_trees(trees: &[ObjectTree]) -> Result<IndexSet<ObjectId>, ObjectError> {
+    // Parents before their children, the last child first.
+    let mut nodes = vec![];
+    let mut next: Vec<_> = trees.iter().collect();
     while let Some(node) = next.pop() {
-        let id = ObjectId::parse(&node.object_id).ok_or_else(|| ObjectError::Id {
-            found: node.object_id.chars().take(80).collect(),
-        })?;
-        found.insert(id);
+        nodes.push(node);
         next.extend(&node.children);
     }
-    Ok(found)
+    nodes.into_iter().rev().map(id_of).collect()
 }
 
-/// Objects that came from elsewhere: each has the bytes of its id.
+/// The id of a tree's root.
+///
+/// # Errors
+///
+/// [`ObjectError::Id`] for a text that is none.
+pub(crate) fn id_of(tree: &ObjectTree) -> Result<ObjectId, ObjectError> {
+    ObjectId::parse(&tree.object_id).ok_or_else(|| ObjectError::Id {
+        found: tree.object_id.chars().take(80).collect(),
+    })
+}
+
+/// Checks that bytes are those of an id.
+///
+/// # Errors
+///
+/// [`ObjectError::Bytes`] if they have another id.
+pub(crate) fn check_bytes(expected: ObjectId, bytes: &[u8]) -> Result<(), ObjectError> {
+    let found = ObjectId::of(bytes);
+    match found == expected {
+        true => Ok(()),
+        false => Err(ObjectError::Bytes { expected, found }),
+    }
+}
+
+/// Objects that came from elsewhere, each with the bytes of its id.
 #[derive(Debug)]
 pub(crate) struct ReceivedObjects {
     objects: HashMap<ObjectId, Bytes>,
@@ -89,19 +102,25 @@ impl ReceivedObjects {
         }
     }
 
-    /// Keeps the bytes that were received for an id.
+    /// Keeps the bytes that were received for an id, and that were [checked](check_bytes).
     ///
     /// # Errors
     ///
-    /// [`ObjectError::Bytes`] if they have another id; [`ObjectError::Limit`].
-    pub(crate) fn insert(&mut self, expected: ObjectId, bytes: Bytes) -> Result<(), ObjectError> {
-        let found = ObjectId::of(&bytes);
-        if found != expected {
-            return Err(ObjectError::Bytes { expected, found });
-        }
-        let left = self.receivable.checked_sub(bytes.len() as u64);
+    /// [`ObjectError::Limit`].
+    pub(crate) fn insert(&mut self, id: ObjectId, bytes: Bytes) -> Result<(), ObjectError> {
+        self.receive(bytes.len() as u64)?;
+        self.objects.insert(id, bytes);
+        Ok(())
+    }
+
+    /// Counts bytes that were received, also those that are no object.
+    ///
+    /// # Errors
+    ///
+    /// [`ObjectError::Limit`].
+    pub(crate) fn receive(&mut self, bytes: u64) -> Result<(), ObjectError> {
+        let left = self.receivable.checked_sub(bytes);
         self.receivable = left.ok_or(ObjectError::Limit { limit: self.limit })?;
-        self.objects.insert(expected, bytes);
         Ok(())
     }
 

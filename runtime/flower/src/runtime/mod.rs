@@ -10,13 +10,16 @@ mod ticket;
 use std::collections::VecDeque;
 
 use crate::api::Api;
+use crate::confirm::Confirmations;
 use crate::control::Node;
 use crate::error::FlowerError;
 use crate::heartbeat::Heartbeat;
 use crate::id::RunId;
+use crate::pace::Pace;
 use crate::payload::Payload;
 use crate::wire::runtime::{GetNodesRequest, GetNodesResponse};
 
+pub use send::Outgoing;
 pub use task::{RunOutcome, TaskToken};
 pub use ticket::{PartyError, Reply, Ticket};
 
@@ -30,10 +33,15 @@ pub struct Coordinator {
     api: Api,
     token: TaskToken,
     heartbeat: Heartbeat,
+    confirmations: Confirmations,
     /// Replies that the SuperLink has handed out, but whose objects were not pulled yet.
     claimed: VecDeque<Claimed>,
     /// Failures that were known when the request was sent.
     failed: VecDeque<Reply>,
+    /// Replies that were pulled together with others.
+    pulled: VecDeque<Reply>,
+    /// Of replies.
+    pace: Pace,
 }
 
 impl Coordinator {

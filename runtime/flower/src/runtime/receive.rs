@@ -1,18 +1,25 @@
 //! Receives the replies of parties.
 
-use std::time::Duration;
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use super::{Coordinator, PartyError, Reply, Ticket};
+use crate::api::{Api, form};
 use crate::clock;
 use crate::error::FlowerError;
-use crate::http::Backoff;
-use crate::object::{ObjectError, ObjectId, decode_message};
+use crate::form::Form;
+use crate::id::RunId;
+use crate::object::{ObjectError, id_of};
+use crate::parallel;
 use crate::payload::Payload;
 use crate::wire::message::{Error, Message, ObjectTree};
 use crate::wire::runtime::{PullAppMessagesRequest, PullAppMessagesResponse};
 
-/// Polls wait at least and at most this long.
-const POLL: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
+/// So many replies are asked for in one call: their envelopes come all at once.
+const ASKED: usize = 64;
+/// So many replies are pulled at the same time, if each is small.
+const TOGETHER: usize = 4;
 
 /// A reply that the SuperLink handed out.
 #[derive(Debug)]
@@ -20,9 +27,19 @@ pub(super) struct Claimed {
     ticket: Ticket,
     /// How long it is wanted: a party that is killed while it sends never sends the rest.
     time: Duration,
-    /// An error that the envelope brought along.
-    error: Option<Error>,
+    envelope: Message,
     tree: ObjectTree,
+}
+
+impl Claimed {
+    /// Whether it is at most one object beside its envelope.
+    fn is_small(&self) -> bool {
+        match self.tree.children.as_slice() {
+            [] => true,
+            [child] => form(&self.envelope) == Form::Inline && child.children.is_empty(),
+            _ => false,
+        }
+    }
 }
 
 impl Coordinator {
@@ -38,15 +55,19 @@ impl Coordinator {
     /// [`FlowerError::Call`]. Replies that were handed out before the error come with the next
     /// poll. What goes wrong with one party is not an error of the poll.
     pub fn poll(&mut self, open: &[Ticket]) -> Result<Vec<Reply>, FlowerError> {
+        if self.claimed.is_empty() && self.pulled.is_empty() {
+            self.claim(open)?;
+        }
         let mut replies = vec![];
-        while let Some(reply) = self.next_claimed(open, replies.is_empty())? {
+        while let Some(reply) = self.next_claimed(open)? {
             replies.push(reply);
         }
         Ok(replies)
     }
 
-    /// The next reply, waited for, or nothing if none comes in this time. Holds the arrays of one
-    /// reply at a time. Polls less and less often, from every 0.05 s to every second.
+    /// The next reply, waited for, or nothing if none comes in this time. Holds the arrays of one large
+    /// reply at a time, or of a few small ones. Polls every 0.05 to 0.5 s: not before the time that the last
+    /// replies took to come, and then less and less often.
     ///
     /// # Errors
     ///
@@ -55,94 +76,129 @@ impl Coordinator {
         if open.is_empty() {
             return Ok(None);
         }
-        let mut backoff = Backoff::new(POLL.0, POLL.1, time);
+        let start = Instant::now();
         loop {
-            if let Some(reply) = self.next_claimed(open, true)? {
+            if let Some(reply) = self.next_claimed(open)? {
                 return Ok(Some(reply));
             }
-            if !backoff.wait() {
+            let (wait, left) = (self.pace.wait(), time.saturating_sub(start.elapsed()));
+            std::thread::sleep(wait.min(left));
+            if wait > left {
                 return Ok(None);
             }
+            self.claim(open)?;
         }
     }
 
-    /// A reply that was handed out, or, if `ask`, one that the SuperLink hands out now.
-    fn next_claimed(&mut self, open: &[Ticket], ask: bool) -> Result<Option<Reply>, FlowerError> {
+    /// A reply that was handed out.
+    fn next_claimed(&mut self, open: &[Ticket]) -> Result<Option<Reply>, FlowerError> {
         self.check_heartbeat()?;
         let failed = self.failed.iter();
         let wanted = failed.map(|reply| open.contains(&reply.ticket));
         if let Some(at) = wanted.enumerate().find_map(|(at, is)| is.then_some(at)) {
             return Ok(self.failed.remove(at));
         }
-        if self.claimed.is_empty() && ask {
-            self.claim(open)?;
+        if self.pulled.is_empty() {
+            self.pull_claimed()?;
         }
-        let Some(claimed) = self.claimed.front() else {
-            return Ok(None);
-        };
-        let content = self.receive(claimed)?;
-        let claimed = self.claimed.pop_front();
-        Ok(claimed.map(|claimed| Reply::new(&claimed.ticket, content)))
+        Ok(self.pulled.pop_front())
     }
 
-    fn claim(&mut self, open: &[Ticket]) -> Result<(), FlowerError> {
-        if open.is_empty() {
-            return Ok(());
-        }
-        let request = PullAppMessagesRequest {
-            message_ids: open.iter().map(|ticket| ticket.message.clone()).collect(),
-        };
-        let response: PullAppMessagesResponse = self.api.call("pull-messages", &request)?;
-        let messages = response.messages_list.into_iter();
-        for (message, tree) in messages.zip(response.message_object_trees) {
-            let Message {
-                metadata, error, ..
-            } = message;
-            let metadata = metadata.unwrap_or_default();
-            let answered = &metadata.reply_to_message_id;
-            // Messages that answer nothing are none of ours.
-            if let Some(ticket) = open.iter().find(|ticket| ticket.message == *answered) {
-                self.claimed.push_back(Claimed {
-                    ticket: ticket.clone(),
-                    time: clock::time_left(&metadata),
-                    error,
-                    tree,
-                });
+    /// Pulls the next large reply, or the next small ones.
+    fn pull_claimed(&mut self) -> Result<(), FlowerError> {
+        let small = self.claimed.iter().take(TOGETHER);
+        let small = small.take_while(|claimed| claimed.is_small()).count();
+        let count = small.max(1).min(self.claimed.len());
+        let claimed: Vec<_> = self.claimed.drain(..count).collect();
+        let contents = Mutex::new(vec![None; count]);
+        let places: Vec<_> = (0..count).collect();
+        let result = parallel::for_each(&places, |&at| {
+            let content = receive(&self.api, self.token.run, &claimed[at])?;
+            contents.lock().unwrap_or_else(PoisonError::into_inner)[at] = Some(content);
+            Ok(())
+        });
+        let contents = contents
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        let mut left = VecDeque::new();
+        for (claimed, content) in claimed.into_iter().zip(contents) {
+            match content {
+                Some(content) => {
+                    let message = &claimed.tree.object_id;
+                    self.confirmations.add(self.token.run, message);
+                    self.pulled.push_back(Reply::new(&claimed.ticket, content));
+                }
+                None => left.push_back(claimed),
             }
         }
+        left.append(&mut self.claimed);
+        self.claimed = left;
+        result
+    }
+
+    /// Asks the SuperLink for replies.
+    fn claim(&mut self, open: &[Ticket]) -> Result<(), FlowerError> {
+        self.check_heartbeat()?;
+        for open in open.chunks(ASKED) {
+            let request = PullAppMessagesRequest {
+                message_ids: open.iter().map(|ticket| ticket.message.clone()).collect(),
+            };
+            let response: PullAppMessagesResponse = self.api.call("pull-messages", &request)?;
+            let messages = response.messages_list.into_iter();
+            for (envelope, tree) in messages.zip(response.message_object_trees) {
+                let metadata = envelope.metadata.clone().unwrap_or_default();
+                let answered = &metadata.reply_to_message_id;
+                // Messages that answer nothing are none of ours.
+                if let Some(ticket) = open.iter().find(|ticket| ticket.message == *answered) {
+                    self.claimed.push_back(Claimed {
+                        ticket: ticket.clone(),
+                        time: clock::time_left(&metadata),
+                        envelope,
+                        tree,
+                    });
+                }
+            }
+            if !self.claimed.is_empty() {
+                self.pace.came();
+                break;
+            }
+        }
+        self.pace.asked();
         Ok(())
     }
+}
 
-    /// The content of a reply. Only a SuperLink that is away is an error of the outer kind.
-    fn receive(&self, claimed: &Claimed) -> Result<Result<Payload, PartyError>, FlowerError> {
-        let content = match &claimed.error {
-            Some(error) => Err(party_error(error)),
-            None => match self.read(claimed) {
-                Ok(content) => content,
-                Err(FlowerError::Object(error)) => Err(PartyError::Failed(error.to_string())),
-                Err(error) => return Err(error),
-            },
-        };
-        self.api.confirm(self.token.run, &claimed.tree.object_id)?;
-        Ok(content)
+/// The content of a reply. Only a SuperLink that is away is an error of the outer kind.
+fn receive(
+    api: &Api,
+    run: RunId,
+    claimed: &Claimed,
+) -> Result<Result<Payload, PartyError>, FlowerError> {
+    if let Some(error) = &claimed.envelope.error {
+        return Ok(Err(party_error(error)));
     }
+    match read(api, run, claimed) {
+        Err(FlowerError::Object(error)) => Ok(Err(PartyError::Failed(error.to_string()))),
+        content => content,
+    }
+}
 
-    fn read(&self, claimed: &Claimed) -> Result<Result<Payload, PartyError>, FlowerError> {
-        let Claimed {
-            ticket, time, tree, ..
-        } = claimed;
-        let id = ObjectId::parse(&tree.object_id).ok_or_else(|| ObjectError::Id {
-            found: tree.object_id.chars().take(80).collect(),
-        })?;
-        let mut objects = self.api.pull_objects(self.token.run, tree, *time)?;
-        let message = decode_message(&mut objects, id)?;
-        let metadata = message.metadata;
-        if metadata.reply_to_message_id != ticket.message || metadata.src_node_id != ticket.node.0 {
-            let problem = "the reply is to another request, or of another party".to_owned();
-            return Err(ObjectError::Entry { id, problem }.into());
-        }
-        Ok(message.content.map_err(|error| party_error(&error)))
+fn read(
+    api: &Api,
+    run: RunId,
+    claimed: &Claimed,
+) -> Result<Result<Payload, PartyError>, FlowerError> {
+    let Claimed { ticket, tree, .. } = claimed;
+    let message = api.pull_message(run, &claimed.envelope, tree, claimed.time)?;
+    let metadata = message.metadata;
+    if metadata.reply_to_message_id != ticket.message || metadata.src_node_id != ticket.node.0 {
+        let (id, problem) = (
+            id_of(tree)?,
+            "the reply is to another request, or of another party".to_owned(),
+        );
+        return Err(ObjectError::Entry { id, problem }.into());
     }
+    Ok(message.content.map_err(|error| party_error(&error)))
 }
 
 fn party_error(error: &Error) -> PartyError {

@@ -6,23 +6,38 @@ use super::{Coordinator, PartyError, Reply, Ticket};
 use crate::api::{PUSH_TRIES, Pushed};
 use crate::clock;
 use crate::error::FlowerError;
+use crate::form::Form;
 use crate::id::{NodeId, SUPERLINK};
 use crate::kind::MessageKind;
-use crate::object::{encode_message, encode_payload};
+use crate::object::ContentEncoder;
 use crate::payload::Payload;
-use crate::wire::message::{Message, Metadata};
-use crate::wire::record::RecordDict;
+use crate::wire::message::Metadata;
 use crate::wire::runtime::{PushAppMessagesRequest, PushAppMessagesResponse};
 
+/// The most bytes of a request's records that are in its envelope. The SuperLink reads the envelopes of all
+/// open requests whenever it is asked for replies.
+const ROOM: usize = 64 << 10;
+
+/// A request to parties.
+#[derive(Clone, Copy, Debug)]
+pub struct Outgoing<'a> {
+    /// The parties, which get the same.
+    pub to: &'a [NodeId],
+    /// The type of the message.
+    pub kind: &'a MessageKind,
+    /// The content.
+    pub payload: &'a Payload,
+    /// How it travels.
+    pub form: Form,
+}
+
 impl Coordinator {
-    /// Sends the same payload to parties, whose replies are wanted within `time`. The SuperLink
-    /// gets the arrays once. There is one ticket for each party, in their order; a party that does
-    /// not exist has one, too, which is answered with [`PartyError::Offline`].
+    /// Sends the same payload to parties, whose replies are wanted within `time`, in the form that all
+    /// parties read. See [`Coordinator::send_all`].
     ///
     /// # Errors
     ///
-    /// [`FlowerError::NotStored`] if the SuperLink drops the messages again and again;
-    /// [`FlowerError::Lost`]; [`FlowerError::Call`].
+    /// As [`Coordinator::send_all`].
     pub fn send(
         &mut self,
         to: &[NodeId],
@@ -30,39 +45,56 @@ impl Coordinator {
         payload: &Payload,
         time: Duration,
     ) -> Result<Vec<Ticket>, FlowerError> {
+        let form = Form::Objects;
+        let outgoing = Outgoing {
+            to,
+            kind,
+            payload,
+            form,
+        };
+        self.send_all(&[outgoing], time)
+    }
+
+    /// Sends requests, whose replies are wanted within `time`. The SuperLink gets arrays that several of
+    /// them have in common once. There is one ticket for each party of each request, in their order; a
+    /// party that does not exist has one, too, which is answered with [`PartyError::Offline`].
+    ///
+    /// # Errors
+    ///
+    /// [`FlowerError::NotStored`] if the SuperLink drops the messages again and again;
+    /// [`FlowerError::Lost`]; [`FlowerError::Call`].
+    pub fn send_all(
+        &mut self,
+        requests: &[Outgoing<'_>],
+        time: Duration,
+    ) -> Result<Vec<Ticket>, FlowerError> {
         self.check_heartbeat()?;
-        if to.is_empty() {
-            return Ok(vec![]);
-        }
-        let content = encode_payload(payload);
-        let (mut tickets, mut sets) = (vec![], vec![]);
+        let mut encoder = ContentEncoder::default();
+        let mut tickets = vec![];
         let mut push = PushAppMessagesRequest::default();
-        for node in to {
-            let mut metadata = self.metadata(*node, kind, time);
-            let (id, message) = encode_message(&metadata, Ok(&content.tree));
-            metadata.message_id = id.to_string();
-            push.messages_list.push(Message {
-                metadata: Some(metadata),
-                // Flower wants it here, but empty; the content itself is among the objects.
-                content: Some(RecordDict {}),
-                error: None,
-            });
-            push.message_object_trees.push(message.tree.clone());
-            tickets.push(Ticket {
-                node: *node,
-                message: id.to_string(),
-            });
-            sets.push(message);
+        for request in requests {
+            let content = encoder.encode(request.payload, request.form, ROOM);
+            for node in request.to {
+                let metadata = self.metadata(*node, request.kind, time);
+                let (message, tree) = encoder.message(metadata, Ok(&content));
+                tickets.push(Ticket {
+                    node: *node,
+                    message: tree.object_id.clone(),
+                });
+                push.messages_list.push(message);
+                push.message_object_trees.push(tree);
+            }
         }
-        let sets: Vec<_> = std::iter::once(&content).chain(&sets).collect();
+        if tickets.is_empty() {
+            return Ok(tickets);
+        }
         for _ in 0..PUSH_TRIES {
             let response: PushAppMessagesResponse = self.api.call("push-messages", &push)?;
             let (session, wanted) = (&response.session_id, &response.objects_to_push);
-            if self
+            let pushed = self
                 .api
-                .push_objects(self.token.run, session, wanted, &sets)?
-                == Pushed::All
-            {
+                .push_objects(self.token.run, session, wanted, &encoder)?;
+            if pushed == Pushed::All {
                 // A message without an id was refused, because its receiver is not there.
                 for (ticket, id) in tickets.iter().zip(&response.message_ids) {
                     if id.is_empty() {
@@ -70,6 +102,7 @@ impl Coordinator {
                         self.failed.push_back(reply);
                     }
                 }
+                self.pace.start();
                 return Ok(tickets);
             }
         }

@@ -7,11 +7,13 @@ use serde::{Deserialize, Serialize};
 use super::Coordinator;
 use crate::api::{Api, Credentials};
 use crate::auth::ExecutorSecret;
+use crate::confirm::Confirmations;
 use crate::control::Control;
 use crate::error::FlowerError;
 use crate::heartbeat::Heartbeat;
 use crate::http::{Backoff, CallError, Connection, Reason};
 use crate::id::{RunId, SUPERLINK};
+use crate::pace::Pace;
 use crate::wire::runtime::{
     AcquireTaskRequest, AcquireTaskResponse, PullTaskInputRequest, PullTaskInputResponse,
     PushTaskOutputRequest, PushTaskOutputResponse, SendTaskHeartbeatRequest,
@@ -20,6 +22,8 @@ use crate::wire::runtime::{
 
 /// The SuperLink fails a task after 60 s without a heartbeat.
 const HEARTBEAT: Duration = Duration::from_secs(20);
+/// Polls for replies wait at least and at most this long.
+const POLL: (Duration, Duration) = (Duration::from_millis(50), Duration::from_millis(500));
 /// Runs that are looked through for one that is pending before ours.
 const LISTED_RUNS: u64 = 1000;
 
@@ -121,12 +125,16 @@ impl Coordinator {
         let mut beating = api.clone();
         beating.connection = connection.with_patience(HEARTBEAT);
         let heartbeat = Heartbeat::start("fedround-heartbeat", HEARTBEAT, move || beat(&beating));
+        let confirmations = Confirmations::start(api.clone());
         Ok(Self {
+            confirmations: confirmations.map_err(FlowerError::Thread)?,
             api,
             token,
             heartbeat: heartbeat.map_err(FlowerError::Thread)?,
             claimed: Default::default(),
             failed: Default::default(),
+            pulled: Default::default(),
+            pace: Pace::new(POLL.0, POLL.1),
         })
     }
 
@@ -141,6 +149,7 @@ impl Coordinator {
     ///
     /// [`FlowerError::Call`]; the SuperLink then fails the run after a minute.
     pub fn finish(mut self, outcome: RunOutcome) -> Result<(), FlowerError> {
+        self.confirmations.finish();
         self.heartbeat.stop();
         Ok(push_output(&self.api, outcome)?)
     }

@@ -1,5 +1,6 @@
 //! Values of metrics and configurations (`flwr/proto/recorddict.proto`).
 
+use bytes::Bytes;
 use prost::{Message, Oneof};
 
 #[derive(Clone, PartialEq, Message)]
@@ -86,8 +87,8 @@ pub(crate) enum ConfigRecordValueKind {
     Bool(bool),
     #[prost(string, tag = "5")]
     String(String),
-    #[prost(bytes = "vec", tag = "6")]
-    Bytes(Vec<u8>),
+    #[prost(bytes = "bytes", tag = "6")]
+    Bytes(Bytes),
     #[prost(message, tag = "21")]
     DoubleList(DoubleList),
     #[prost(message, tag = "22")]
@@ -125,6 +126,27 @@ pub(crate) struct ConfigRecord {
     pub(crate) items: Vec<ConfigRecordItem>,
 }
 
-/// Content travels as objects: this one is always empty, and only present or absent.
-#[derive(Clone, Copy, PartialEq, Message)]
-pub(crate) struct RecordDict {}
+/// The records of a message by name. Those of arrays travel as objects, and are not read here.
+#[derive(Clone, PartialEq, Oneof)]
+pub(crate) enum RecordDictItemKind {
+    #[prost(message, tag = "3")]
+    MetricRecord(MetricRecord),
+    #[prost(message, tag = "4")]
+    ConfigRecord(ConfigRecord),
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct RecordDictItem {
+    #[prost(string, tag = "1")]
+    pub(crate) key: String,
+    #[prost(oneof = "RecordDictItemKind", tags = "3, 4")]
+    pub(crate) value: Option<RecordDictItemKind>,
+}
+
+/// The content of a message's envelope. It is empty if all content travels as objects, and absent if the
+/// message is an error.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct RecordDict {
+    #[prost(message, repeated, tag = "1")]
+    pub(crate) items: Vec<RecordDictItem>,
+}

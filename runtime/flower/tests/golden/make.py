@@ -4,7 +4,7 @@
     /tmp/flwr/bin/python runtime/flower/tests/golden/make.py
 
 objects.txt has one object a line, as "NAME ID HEX": the objects of a request with one array of each
-type, metrics and settings, and of an error. executor.txt has the headers of AcquireTask.
+type, metrics and settings, of an error, and the envelope of a message with records in it. executor.txt has the headers of AcquireTask.
 """
 
 import pathlib
@@ -14,6 +14,7 @@ import numpy as np
 from flwr.app import Array, ArrayRecord, ConfigRecord, Error, MetricRecord, RecordDict
 from flwr.app.message import Message, make_message
 from flwr.app.metadata import Metadata
+from flwr.common.serde import recorddict_to_proto
 from flwr.supercore.auth.superexec import compute_superexec_signature, derive_auth_secret
 from flwr.supercore.inflatable.inflatable_object import get_all_nested_objects
 import hashlib
@@ -68,6 +69,18 @@ def lines():
     yield f"zeros {big.object_id} {big.deflate().hex()}"
 
 
+def inline():
+    """The envelope of a message with two records in it and one as an object, and that object."""
+    shared = ConfigRecord({"bytes": bytes(range(200))})
+    yield f"shared {shared.object_id} {shared.deflate().hex()}"
+    envelope = RecordDict(OrderedDict([
+        ("own", ConfigRecord({"bytes": b"\x01\x00\xff", "n": 7})),
+        ("metrics", MetricRecord({"loss": 0.5})),
+        ("", ConfigRecord({"shared": shared.object_id})),
+    ]))
+    yield f"envelope - {recorddict_to_proto(envelope).SerializeToString().hex()}"
+
+
 def executor():
     body = hashlib.sha256(b"\x0a\x0eflwr-serverapp").hexdigest()
     signature = compute_superexec_signature(
@@ -80,5 +93,5 @@ def executor():
     ]
 
 
-HERE.joinpath("objects.txt").write_text("".join(f"{line}\n" for line in lines()))
+HERE.joinpath("objects.txt").write_text("".join(f"{line}\n" for line in [*lines(), *inline()]))
 HERE.joinpath("executor.txt").write_text("".join(f"{line}\n" for line in executor()))

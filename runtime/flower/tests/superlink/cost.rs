@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use fedround_flower::{Array, Dtype, Payload};
+use fedround_flower::{Array, Bytes, Config, ConfigValue, Dtype, Form, Outgoing, Payload};
 
 use crate::mixed::SuperNode;
 use crate::parties::{PartyThread, collect, model, settings, train};
@@ -50,6 +50,68 @@ fn cost_of_a_model_of_100_mb_for_two_parties() {
     assert_eq!(parties.map(PartyThread::leave), [0, 0]);
 }
 
+/// A model that all parties get and each sends back changed, as in FedAvg, with a few settings.
+#[test]
+#[ignore = "a measurement"]
+fn cost_of_a_round_of_ten_parties() {
+    let Some(programs) = flower() else { return };
+    let server = SuperLink::open(&programs);
+    let connection = server.connect();
+    let record = |name: &str, bytes: Bytes| {
+        let bytes = [("bytes".to_owned(), ConfigValue::Bytes(bytes))];
+        Payload::new().with(name, Config::from(bytes))
+    };
+    let parties = [(); 10].map(|()| {
+        let dir = tempfile::tempdir().unwrap();
+        let work = move |request: &fedround_flower::Request| {
+            let Some(ConfigValue::Bytes(model)) = request
+                .payload
+                .config("shared")
+                .and_then(|all| all.get("bytes"))
+            else {
+                return Err("no model".to_owned());
+            };
+            let mut model = model.to_vec();
+            model[0] = request.payload.records.len() as u8;
+            Ok(record("own", model.into()))
+        };
+        let party = PartyThread::start(&connection, settings(dir.path()), work);
+        (party, dir)
+    });
+    let to = parties.each_ref().map(|(party, _)| party.id);
+    let mut coordinator = server.coordinator();
+    let mut seconds = vec![];
+    for round in 0..20_u8 {
+        let start = Instant::now();
+        let model = vec![round; 199_210 * 4];
+        let shared = record("shared", model.into());
+        let shared = shared.records["shared"].clone();
+        let requests = to.map(|id| {
+            let own = record("own", vec![id.0 as u8; 600].into());
+            (id, own.with("shared", shared.clone()))
+        });
+        let kind = train();
+        let outgoing = requests.each_ref().map(|(id, payload)| Outgoing {
+            to: std::slice::from_ref(id),
+            kind: &kind,
+            payload,
+            form: Form::Inline,
+        });
+        let tickets = coordinator.send_all(&outgoing, LONG).unwrap();
+        let replies = collect(&mut coordinator, &tickets);
+        let own = |reply: &Result<Payload, _>| reply.as_ref().unwrap().config("own").cloned();
+        let replies: Vec<_> = replies.iter().filter_map(own).collect();
+        assert!(replies.len() == 10 && replies.iter().all(|reply| *reply == replies[0]));
+        seconds.push(start.elapsed().as_secs_f64());
+    }
+    eprintln!("rounds of ten parties, seconds: {seconds:.2?}");
+    seconds.sort_by(f64::total_cmp);
+    eprintln!("median: {:.2}", seconds[10]);
+    for (party, _dir) in parties {
+        assert_eq!(party.leave(), 0);
+    }
+}
+
 /// The same model, there and back, with a party of ours and with Flower's client in turn.
 #[test]
 #[ignore = "a measurement"]
@@ -62,14 +124,20 @@ fn cost_of_100_mb_beside_the_client_of_flower() {
     let party = PartyThread::start(&server.connect(), settings(dir.path()), echo);
     let mut seconds = [vec![], vec![]];
     for round in 0..6 {
-        let (to, seconds) = match round % 2 {
-            0 => (party.id, &mut seconds[0]),
-            _ => (supernode.node, &mut seconds[1]),
+        let (to, form, seconds) = match round % 2 {
+            0 => (party.id, Form::Inline, &mut seconds[0]),
+            _ => (supernode.node, Form::Objects, &mut seconds[1]),
         };
         let content = parameters(100, round);
         let start = Instant::now();
         let coordinator = &mut supernode.coordinator;
-        let tickets = coordinator.send(&[to], &train(), &content, LONG).unwrap();
+        let outgoing = Outgoing {
+            to: &[to],
+            kind: &train(),
+            payload: &content,
+            form,
+        };
+        let tickets = coordinator.send_all(&[outgoing], LONG).unwrap();
         let replies = collect(coordinator, &tickets);
         assert!(replies[0].is_ok(), "{replies:?}");
         seconds.push(start.elapsed().as_secs_f64());

@@ -1,13 +1,15 @@
 //! The objects that Flower makes of the same values (`tests/golden/make.py`).
 
 use bytes::Bytes;
-use indexmap::IndexMap;
+use prost::Message as _;
 
 use super::received;
 use crate::array::{Array, Dtype};
-use crate::object::{ObjectId, decode_message, encode_message, encode_payload};
+use crate::form::Form;
+use crate::object::{ContentEncoder, ObjectId, decode_message, id_of};
 use crate::payload::{Arrays, Config, ConfigValue, MetricValue, Metrics, Payload};
 use crate::wire::message::{Error, Metadata};
+use crate::wire::record::RecordDict;
 
 /// The objects of one message, children before their parents.
 pub(super) fn golden(name: &str) -> Vec<(&'static str, Bytes)> {
@@ -56,7 +58,7 @@ fn payload() -> Payload {
         ("lr", ConfigValue::Float(0.1)),
         ("on", ConfigValue::Bool(true)),
         ("text", ConfigValue::Text("hé".to_owned())),
-        ("raw", ConfigValue::Bytes(vec![0, 255])),
+        ("raw", ConfigValue::Bytes(vec![0, 255].into())),
         ("floats", ConfigValue::Floats(vec![0.5])),
         ("longs", ConfigValue::Ints(vec![-1, 2])),
         ("flags", ConfigValue::Bools(vec![true, false])),
@@ -90,16 +92,17 @@ fn metadata() -> Metadata {
 
 #[test]
 fn objects_are_those_of_flower() {
-    let content = encode_payload(&payload());
-    let (id, message) = encode_message(&metadata(), Ok(&content.tree));
-    let mut ours: IndexMap<_, _> = content.objects;
-    ours.extend(message.objects);
+    let (payload, mut encoder) = (payload(), ContentEncoder::default());
+    let content = encoder.encode(&payload, Form::Objects, 0);
+    let (envelope, tree) = encoder.message(metadata(), Ok(&content));
+    assert_eq!(envelope.content, Some(RecordDict::default()));
+    let ours = encoder.objects();
     let theirs = golden("request");
     assert_eq!(ours.len(), theirs.len());
     for (id, bytes) in &theirs {
         assert_eq!(ours.get(*id), Some(bytes), "object {id}");
     }
-    assert_eq!(theirs.last().unwrap().0, id.to_string());
+    assert_eq!(theirs.last().unwrap().0, tree.object_id);
 }
 
 #[test]
@@ -117,12 +120,50 @@ fn an_error_of_flower_is_written_and_read() {
         code: 2,
         reason: "out of memöry".to_owned(),
     };
-    let (id, message) = encode_message(&metadata(), Err(&error));
+    let mut encoder = ContentEncoder::default();
+    let (_, tree) = encoder.message(metadata(), Err(&error));
     let theirs = golden("error");
-    assert_eq!(theirs[0].0, id.to_string());
-    assert_eq!(theirs[0].1, message.objects[0]);
+    assert_eq!(theirs[0].0, tree.object_id);
+    assert_eq!(theirs[0].1, encoder.objects()[0]);
+    let id = id_of(&tree).unwrap();
     let read = decode_message(&mut received(theirs), id).unwrap();
     assert_eq!(read.content.unwrap_err(), error);
+}
+
+/// A payload of which `shared` is too large for the room, and its envelope of Flower.
+pub(super) fn inline() -> (Payload, Bytes) {
+    let bytes = |bytes: Vec<u8>| ("bytes".to_owned(), ConfigValue::Bytes(bytes.into()));
+    let own = Config::from([
+        bytes(vec![1, 0, 255]),
+        ("n".to_owned(), ConfigValue::Int(7)),
+    ]);
+    let metrics = Metrics::from([("loss".to_owned(), MetricValue::Float(0.5))]);
+    let payload = Payload::new()
+        .with("own", own)
+        .with("shared", Config::from([bytes((0..200).collect())]))
+        .with("metrics", metrics);
+    (payload, golden("envelope").remove(0).1)
+}
+
+#[test]
+fn envelopes_are_those_of_flower() {
+    let (payload, theirs) = inline();
+    let mut encoder = ContentEncoder::default();
+    let content = encoder.encode(&payload, Form::Inline, 100);
+    let (message, tree) = encoder.message(metadata(), Ok(&content));
+    let ours = message.content.unwrap();
+    assert_eq!(ours.encode_to_vec(), theirs);
+    let (id, shared) = golden("shared").remove(0);
+    assert_eq!(encoder.objects()[id], shared);
+    assert_eq!(tree.children[0].object_id, id);
+    // A second message with the same record, and one without records.
+    let objects = encoder.objects().len();
+    encoder.encode(&payload, Form::Inline, 1 << 20);
+    assert_eq!(encoder.objects().len(), objects);
+    let empty = Payload::new();
+    let content = encoder.encode(&empty, Form::Inline, 100);
+    let (message, _) = encoder.message(metadata(), Ok(&content));
+    assert_eq!(message.content.unwrap().items.len(), 1);
 }
 
 #[test]
@@ -130,9 +171,11 @@ fn equal_chunks_of_an_array_are_one_object() {
     let shape = vec![3 * 5 * (1 << 20) / 4];
     let zeros = Array::new(Dtype::F32, shape, vec![0; 15 << 20]).unwrap();
     let arrays: Arrays = [("zeros".to_owned(), zeros)].into();
-    let content = encode_payload(&Payload::new().with("arrays", arrays));
+    let payload = Payload::new().with("arrays", arrays);
+    let mut encoder = ContentEncoder::default();
+    encoder.encode(&payload, Form::Objects, 0);
     let (id, bytes) = golden("zeros").remove(0);
-    assert_eq!(content.objects.get(id), Some(&bytes));
+    assert_eq!(encoder.objects().get(id), Some(&bytes));
     // The first chunk with the header, one of zeros for two, the last; the array, the records.
-    assert_eq!(content.objects.len(), 6);
+    assert_eq!(encoder.objects().len(), 6);
 }

@@ -4,7 +4,7 @@ mod round_trip;
 
 use bytes::Bytes;
 
-use super::{Encoded, ObjectId, ReceivedObjects};
+use super::{ContentEncoder, ObjectId, ReceivedObjects};
 
 /// What the other side would have after it pulled these objects.
 fn received<'a>(objects: impl IntoIterator<Item = (&'a str, Bytes)>) -> ReceivedObjects {
@@ -15,8 +15,9 @@ fn received<'a>(objects: impl IntoIterator<Item = (&'a str, Bytes)>) -> Received
     set
 }
 
-fn all<'a>(sets: &[&'a Encoded]) -> Vec<(&'a str, Bytes)> {
-    let objects = sets.iter().flat_map(|set| &set.objects);
+/// All objects that were encoded.
+fn all<'a>(encoder: &'a ContentEncoder<'_>) -> Vec<(&'a str, Bytes)> {
+    let objects = encoder.objects().iter();
     objects
         .map(|(id, bytes)| (id.as_str(), bytes.clone()))
         .collect()

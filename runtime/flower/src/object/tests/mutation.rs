@@ -3,9 +3,15 @@
 use std::sync::LazyLock;
 
 use bytes::Bytes;
+use prost::Message as _;
 
-use super::golden::golden;
-use crate::object::{ObjectError, ObjectId, ReceivedObjects, decode_message};
+use super::golden::{golden, inline};
+use crate::object::record::settings_to_wire;
+use crate::object::{
+    InlineRecords, ObjectError, ObjectId, ReceivedObjects, check_bytes, decode_message,
+};
+use crate::payload::{Config, ConfigValue, Payload};
+use crate::wire::record::{RecordDict, RecordDictItem, RecordDictItemKind as Kind};
 
 /// A small generator, so that the cases are the same each time.
 struct Numbers(u64);
@@ -97,6 +103,103 @@ fn changed_objects_do_not_panic() {
     assert!(refused > 5_000, "{refused} of 10000 were refused");
 }
 
+/// The message with records in its envelope, one of which, or its object, was changed.
+fn decode_inline(object: bool, edit: impl FnOnce(&mut Vec<u8>)) -> Result<Payload, ObjectError> {
+    static GOLDEN: LazyLock<(Bytes, Bytes)> = LazyLock::new(|| {
+        let (shared, envelope) = (golden("shared").remove(0).1, inline().1);
+        (shared, envelope)
+    });
+    let (mut shared, mut envelope) = (GOLDEN.0.to_vec(), GOLDEN.1.to_vec());
+    let message = ObjectId::of(b"the message");
+    if object {
+        edit(&mut shared);
+        let (old, new) = (ObjectId::of(&GOLDEN.0), ObjectId::of(&shared));
+        replace(
+            &mut envelope,
+            old.to_string().as_bytes(),
+            new.to_string().as_bytes(),
+        );
+    } else {
+        edit(&mut envelope);
+    }
+    let mut set = ReceivedObjects::new(1 << 24);
+    set.insert(ObjectId::of(&shared), shared.into()).unwrap();
+    // The envelope is a part of an answer of the SuperLink, which is refused as a whole.
+    let envelope = RecordDict::decode(Bytes::from(envelope));
+    let envelope = envelope.map_err(|source| ObjectError::Protobuf {
+        id: message,
+        source,
+    })?;
+    InlineRecords::of(message, envelope)?.payload(&mut set)
+}
+
+#[test]
+fn changed_envelopes_do_not_panic() {
+    assert_eq!(decode_inline(true, |_| {}).unwrap(), inline().0);
+    let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
+    let (mut refused, mut other) = (0, 0);
+    for _ in 0..10_000 {
+        let object = numbers.below(3) == 0;
+        let edits = 1 + numbers.below(3);
+        let result = decode_inline(object, |bytes| {
+            for _ in 0..edits {
+                if !bytes.is_empty() {
+                    change(bytes, &mut numbers);
+                }
+            }
+        });
+        match result {
+            Ok(payload) => other += u64::from(payload != inline().0),
+            Err(error) => {
+                assert!(!error.to_string().is_empty());
+                refused += 1;
+            }
+        }
+    }
+    assert!(
+        refused > 5_000,
+        "{refused} of 10000 were refused, {other} have other values"
+    );
+}
+
+#[test]
+fn envelopes_that_do_not_fit_are_refused() {
+    let config = |key: &str, value: &str| {
+        let value = ConfigValue::Text(value.to_owned());
+        let config = Config::from([(key.to_owned(), value)]);
+        Some(Kind::ConfigRecord(settings_to_wire(&config)))
+    };
+    let read = |items: &[(&str, Option<Kind>)]| {
+        let items = items.iter().map(|(key, value)| RecordDictItem {
+            key: (*key).to_owned(),
+            value: value.clone(),
+        });
+        let envelope = RecordDict {
+            items: items.collect(),
+        };
+        let records = InlineRecords::of(ObjectId::of(b"m"), envelope)?;
+        records.payload(&mut ReceivedObjects::new(100))
+    };
+    let id = ObjectId::of(b"a").to_string();
+    let cases: [(&[(&str, Option<Kind>)], &str); 5] = [
+        (&[("own", None)], "has no value"),
+        (
+            &[("own", config("a", "")), ("own", config("b", ""))],
+            "twice",
+        ),
+        (&[("", config("own", "x"))], "is no object id"),
+        (&[("", config("own", &id))], "was not sent"),
+        (
+            &[("own", config("a", "")), ("", config("own", &id))],
+            "in the envelope and an object",
+        ),
+    ];
+    for (items, expected) in cases {
+        let error = read(items).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
 #[test]
 fn truncated_objects_are_refused() {
     for (at, (_, bytes)) in golden("request").iter().enumerate() {
@@ -109,9 +212,9 @@ fn truncated_objects_are_refused() {
 
 #[test]
 fn bytes_of_another_id_are_refused() {
-    let mut set = ReceivedObjects::new(100);
     let id = ObjectId::of(b"a");
-    let error = set.insert(id, Bytes::from_static(b"b")).unwrap_err();
+    check_bytes(id, b"a").unwrap();
+    let error = check_bytes(id, b"b").unwrap_err();
     assert!(matches!(error, ObjectError::Bytes { .. }), "{error}");
 }
 

@@ -5,7 +5,8 @@ use proptest::prelude::*;
 
 use super::{all, received};
 use crate::array::{Array, Dtype};
-use crate::object::{decode_message, encode_message, encode_payload, tree_ids};
+use crate::form::Form;
+use crate::object::{ContentEncoder, InlineRecords, ObjectId, decode_message, id_of, ids_of_trees};
 use crate::payload::{ConfigValue, MetricValue, Payload, Record};
 use crate::wire::message::Metadata;
 
@@ -38,7 +39,7 @@ fn settings() -> impl Strategy<Value = ConfigValue> {
     prop_oneof![
         any::<bool>().prop_map(ConfigValue::Bool),
         any::<String>().prop_map(ConfigValue::Text),
-        prop::collection::vec(any::<u8>(), 0..9).prop_map(ConfigValue::Bytes),
+        prop::collection::vec(any::<u8>(), 0..9).prop_map(|bytes| ConfigValue::Bytes(bytes.into())),
         prop::collection::vec(any::<bool>(), 0..4).prop_map(ConfigValue::Bools),
         prop::collection::vec(any::<String>(), 0..4).prop_map(ConfigValue::Texts),
         prop::collection::vec(prop::collection::vec(any::<u8>(), 0..3), 0..3)
@@ -67,12 +68,31 @@ proptest! {
 
     #[test]
     fn payloads_come_back(payload in payloads()) {
-        let content = encode_payload(&payload);
-        let (id, message) = encode_message(&Metadata::default(), Ok(&content.tree));
-        let ids = tree_ids(&message.tree).unwrap();
-        prop_assert_eq!(ids.len(), content.objects.len() + 1);
-        let mut objects = received(all(&[&content, &message]));
-        let read = decode_message(&mut objects, id).unwrap();
+        let mut encoder = ContentEncoder::default();
+        let content = encoder.encode(&payload, Form::Objects, 0);
+        let (_, tree) = encoder.message(Metadata::default(), Ok(&content));
+        let ids = ids_of_trees(std::slice::from_ref(&tree)).unwrap();
+        // In the order in which they are pushed.
+        let order: Vec<_> = ids.iter().map(ToString::to_string).collect();
+        prop_assert_eq!(&order, &encoder.objects().keys().cloned().collect::<Vec<_>>());
+        let mut objects = received(all(&encoder));
+        let read = decode_message(&mut objects, id_of(&tree).unwrap()).unwrap();
         prop_assert_eq!(read.content.unwrap(), payload);
+    }
+
+    #[test]
+    fn inline_records_come_back(payload in payloads(), room in 0_usize..200) {
+        let mut encoder = ContentEncoder::default();
+        let content = encoder.encode(&payload, Form::Inline, room);
+        let (envelope, tree) = encoder.message(Metadata::default(), Ok(&content));
+        let records = envelope.content.unwrap();
+        prop_assert!(!records.items.is_empty());
+        let records = InlineRecords::of(id_of(&tree).unwrap(), records).unwrap();
+        // The message's own object is not needed.
+        let ids = ids_of_trees(&tree.children).unwrap();
+        let pulled = all(&encoder).into_iter();
+        let pulled = pulled.filter(|(id, _)| ids.contains(&ObjectId::parse(id).unwrap()));
+        let read = records.payload(&mut received(pulled)).unwrap();
+        prop_assert_eq!(read, payload);
     }
 }
