@@ -13,6 +13,7 @@ mod cyclic;
 mod decayed;
 mod disentangled;
 mod distilled;
+mod dp_ftrl;
 mod dp_sgd;
 mod ef21;
 mod fada;
@@ -65,6 +66,7 @@ pub use cyclic::{Cyclic, CyclicOrder};
 pub use decayed::Decayed;
 pub use disentangled::Disentangled;
 pub use distilled::{FedFedNoise, FedFedRecipe};
+pub use dp_ftrl::DpFtrl;
 pub use dp_sgd::DpSgd;
 pub use ef21::Ef21;
 pub use fada::Fada;
@@ -142,6 +144,7 @@ pub fn registry() -> Registry {
         .with_type::<Decayed<BoxedAlgorithm>>()
         .with_type::<Agnostic<BoxedAlgorithm>>()
         .with_type::<AdaptiveClip<BoxedAlgorithm>>()
+        .with_type::<DpFtrl<BoxedAlgorithm>>()
         .with_type::<Krum<BoxedAlgorithm>>()
         .with_type::<Median<BoxedAlgorithm>>()
         .with_type::<TrimmedMean<BoxedAlgorithm>>()
@@ -175,6 +178,7 @@ mod tests {
         ("cyclic", include_str!("cyclic.rs"), 25),
         ("decayed", include_str!("decayed.rs"), 15),
         ("disentangled", include_str!("disentangled.rs"), 45),
+        ("dp_ftrl", include_str!("dp_ftrl.rs"), 60),
         ("dp_sgd", include_str!("dp_sgd.rs"), 30),
         ("ef21", include_str!("ef21.rs"), 40),
         ("fada", include_str!("fada.rs"), 90),

@@ -60,6 +60,8 @@ mod plot;
 mod predict;
 mod privacy;
 mod privacy_bound;
+mod privacy_grounds;
+mod privacy_passes;
 mod read_args;
 mod report;
 mod reproduce;

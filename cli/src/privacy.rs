@@ -8,6 +8,8 @@ use fedround_metrics::privacy::{gaussian_epsilon, laplace_epsilon};
 use fedround_passes::fed::{Mechanism, NoiseKind, RowSteps, Unit, mechanisms};
 
 use crate::privacy_bound::{NoBound, replaced, round_up, rounds_of};
+use crate::privacy_grounds::grounds;
+use crate::privacy_passes::InPasses;
 use crate::terminal::grouped;
 
 /// The other `δ` of training with noise: that of ADCOL's table.
@@ -15,59 +17,6 @@ const LOOSE: f64 = 1e-2;
 
 /// After how many rounds the ε of training with noise is given.
 const ROUNDS: [u64; 3] = [1, 10, 100];
-
-/// What the ε of training with noise rests on.
-const TRAINED: &str = "  \
-  Of training with noise:
-  - it hides a row: in each round it is there, or gives a gradient of zero, and all others are as they
-    are. It does not hide the example behind it, which trained the models that made the others, nor
-    how many rows there are;
-  - a pass has a row in one batch, and Gaussian noise composes without loss (Balle and Wang 2018; Dong,
-    Roth and Su 2022): that is proven;
-  - the usual figure is that of steps that draw each row with probability q of its own, by Rényi
-    accounting (Mironov, Talwar and Zhang 2019). Of shuffled batches it is not proven, and may be far
-    too low (Chua et al. 2024);
-  - δ = 1e-2 is that of ADCOL's table. A δ above 1/N allows that some row is told outright;
-  - the server is honest: it is about what others get of what is trained there, not about the
-    server, which has the rows.
-";
-
-/// What the ε of training with noise on clients rests on.
-const TRAINED_BY_CLIENTS: &str = "  \
-  Of training with noise on clients:
-  - it hides a row of a client from the server and from all others: in each round it is there, or
-    gives a gradient of zero, and all others are as they are. It does not hide how many there are;
-  - a pass has a row in one batch, and Gaussian noise composes without loss (Balle and Wang 2018;
-    Dong, Roth and Su 2022): that is proven. Nothing is taken off for batches that are drawn.
-";
-
-/// What the ε of noise on a sum over a cohort rests on.
-const CLIENTS: &str = "  \
-  Of noise on a sum over a cohort:
-  - it hides all of a client's data, from what is made of the sum: clients who take part with a
-    probability of their own are there or not, clients of a cohort of fixed size are replaced;
-  - RDP is Rényi accounting: of Mironov, Talwar and Zhang 2019 with a probability, of Wang, Balle and
-    Kasiviswanathan 2019, Theorem 27, of a fixed size. PLD is by privacy loss distributions (Zhu, Dong
-    and Wang 2022), of a fixed size by Balle, Barthe and Gaboardi 2018, with the derivation in
-    runtime/metrics/src/pld.rs. Both are bounds, over all rounds; the lower one counts;
-  - several sums over one cohort are one Gaussian mechanism (Andrew et al. 2021, Theorem 1);
-  - who takes part must be secret, and all who are drawn must answer: the mean of fewer is more ε. That
-    a round is skipped for which nobody was drawn is not hidden;
-  - the server is honest: it has every client's value without noise.
-";
-
-/// What the ε of noise in a loop rests on.
-const REPEATED: &str = "  \
-  Of noise that a round adds several times: each time there may be another value in place of the one
-  that differs. Gaussian noise composes without loss, and the ε of Laplace noise adds up. Nothing is
-  taken off because an example is in some of the batches alone.
-";
-
-/// What the ε of a release rests on.
-const RELEASED: &str = "  \
-  Of a release: one row or value differs, and all others are as they are, where models that were
-  trained on an example may have made other rows, too. How many there are is not hidden.
-";
 
 /// The ε of each mechanism of a phase, and what they rest on; nothing where there is no noise. The
 /// numbers are of a cohort, where its size is known, of clients with `examples` each, at a `δ`.
@@ -84,6 +33,10 @@ pub(crate) fn statement(
     let mut text = "\nPrivacy\n".to_owned();
     for joint in found.joint() {
         text.extend(joint.iter().map(|mechanism| place(mechanism)));
+        if let Some(passes) = InPasses::of(&joint, clients) {
+            text += &passes.text(delta);
+            continue;
+        }
         text += &match (joint.as_slice(), rounds_of(&joint, clients, 1)) {
             (_, Some(one)) => of_clients(joint.len(), one, clients, delta),
             ([mechanism, ..], None) => match mechanism.steps {
@@ -120,31 +73,17 @@ fn place(mechanism: &Mechanism) -> String {
     }
 }
 
-/// What the ε of some mechanisms rest on.
-fn grounds(known: &[Mechanism]) -> String {
-    let any = |of: fn(&Mechanism) -> bool| known.iter().any(of);
-    let parts = [
-        (TRAINED, any(|m| m.steps.is_some() && m.central)),
-        (TRAINED_BY_CLIENTS, any(|m| m.steps.is_some() && !m.central)),
-        (CLIENTS, any(|m| m.cohort.is_some())),
-        (REPEATED, any(|m| m.steps.is_none() && !once(m))),
-        (RELEASED, any(|m| m.steps.is_none() && m.cohort.is_none())),
-    ];
-    let parts = parts.into_iter().filter(|(_, said)| *said);
-    let parts: String = parts.map(|(part, _)| part).collect();
-    parts
-        + "  Each line is of its own noise alone: over lines, phases and releases ε adds up, and so does δ.\n  \
-        Nothing is said of what crosses without noise: see Wire.\n"
-}
-
 /// Whether a round adds some noise once.
-fn once(mechanism: &Mechanism) -> bool {
+pub(crate) fn once(mechanism: &Mechanism) -> bool {
     let loops = mechanism.repetitions.as_ref();
     loops.is_some_and(|loops| loops.times == 1 && loops.batches.is_empty())
 }
 
 fn kind(mechanism: &Mechanism) -> &'static str {
     match mechanism.noise {
+        NoiseKind::Gaussian if mechanism.cohort.is_some_and(|sum| sum.tree) => {
+            "Gaussian noise of a tree, each node's"
+        }
         NoiseKind::Gaussian => "Gaussian noise",
         NoiseKind::Laplace => "Laplace noise",
     }
@@ -166,7 +105,7 @@ fn number<E>(epsilon: Result<f64, E>) -> String {
 }
 
 /// A line for each `δ`, with the ε after some rounds.
-fn after_rounds<E>(deltas: &[f64], of: impl Fn(u64, f64) -> Result<f64, E>) -> String {
+pub(crate) fn after_rounds<E>(deltas: &[f64], of: impl Fn(u64, f64) -> Result<f64, E>) -> String {
     let line = |delta: &f64| {
         let [one, ten, hundred] = ROUNDS.map(|rounds| number(of(rounds, *delta)));
         format!(

@@ -21,6 +21,8 @@ pub(crate) enum NoBound {
     Loop,
     #[error("the bound is on the L2 norm, and Laplace noise hides the L1 norm")]
     Laplace,
+    #[error("the algorithm has several phases, and passes over clients go on from one to the next")]
+    Phases,
     #[error("the noise or its bound is not above 0")]
     NoNoise,
 }
@@ -59,6 +61,7 @@ pub(crate) fn rounds_of(joint: &[&Mechanism], clients: usize, rounds: u64) -> Op
                 // One client replaced moves the sum by two bounds.
                 (Sampling::Fixed, size / clients.max(1) as f64, 2.0 / divisor)
             }
+            Draw::Passes(_) => return None,
         };
         precision += (mechanism.scale / (mechanism.bound * moved)).powi(-2);
         steps = Some((sampling, rate));

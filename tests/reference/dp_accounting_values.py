@@ -39,6 +39,24 @@ def fixed(rate, noise, count):
     return dp.SelfComposedDpEvent(step, count)
 
 
+def tree(noise, length, passes):
+    """Passes of so many rounds, each with a tree."""
+    one = dp.SingleEpochTreeAggregationDpEvent(noise, length)
+    return dp.SelfComposedDpEvent(one, passes)
+
+
+def trees():
+    special = dp.NeighboringRelation.REPLACE_SPECIAL
+    for noise, length, passes in itertools.product([1.5, 6.0], [1, 4, 7, 8, 60], [1, 5]):
+        event = tree(noise, length, passes)
+        yield {
+            "noise": noise,
+            "length": length,
+            "passes": passes,
+            "rdp": epsilons(rdp.RdpAccountant(ORDERS, special), event),
+        }
+
+
 def cases():
     for rate, noise, count in itertools.product(RATES, NOISES, COUNTS):
         settings = {"rate": rate, "noise": noise, "count": count}
@@ -57,4 +75,5 @@ def cases():
         }
 
 
-print(json.dumps({"deltas": DELTAS, "cases": list(cases())}, indent=1))
+values = {"deltas": DELTAS, "cases": list(cases()), "trees": list(trees())}
+print(json.dumps(values, indent=1))

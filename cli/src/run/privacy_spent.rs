@@ -7,6 +7,7 @@ use fedround_passes::fed::{Mechanism, NoiseKind, mechanisms};
 use serde::Serialize;
 
 use crate::privacy_bound::{NoBound, replaced, round_up, rounds_of};
+use crate::privacy_passes::InPasses;
 
 /// `privacy` of a run with noise on what clients tell.
 #[derive(Clone, Debug, Serialize)]
@@ -82,7 +83,7 @@ pub(crate) fn privacy_spent(
         found.extend(
             joint
                 .iter()
-                .filter_map(|m| spent(program, m, federation, rounds)),
+                .filter_map(|m| spent(program, m, federation, (phases.len(), rounds))),
         );
         found.extend(all.unknown.iter().map(|loc| MechanismSpent {
             at: loc.to_string(),
@@ -111,7 +112,7 @@ fn spent(
     program: &Program,
     joint: &[&Mechanism],
     federation: Federation,
-    rounds: usize,
+    (phases, rounds): (usize, usize),
 ) -> Option<MechanismSpent> {
     let mechanism = joint.first()?;
     let places: Vec<String> = joint.iter().map(|m| m.loc.to_string()).collect();
@@ -120,37 +121,44 @@ fn spent(
     let most = federation.most_examples as u64;
     let repetitions = mechanism.repetitions.as_ref().map(|all| all.count(most));
     let (mut usual_epsilon, mut rows) = (None, None);
+    let passes = InPasses::of(joint, federation.clients).map(|passes| match phases {
+        1 => passes.epsilon(rounds as u64, delta),
+        _ if rounds == 0 => Ok(0.0),
+        _ => Err(NoBound::Phases),
+    });
     let steps = rounds_of(joint, federation.clients, rounds as u64);
     let of_clients = steps
         .filter(|_| rounds > 0)
         .map(|steps| Ok(steps.epsilon(delta)?.min(steps.epsilon_by_losses(delta)?)));
-    let epsilon = of_clients.unwrap_or_else(|| match (mechanism.steps, repetitions) {
-        _ if rounds == 0 => Ok(0.0),
-        (Some(steps), _) => {
-            // What clients do to their own examples has no usual figure here.
-            let cohort = program.cohort_size(federation.clients);
-            let cohort = cohort.filter(|_| mechanism.central);
-            rows = cohort.and_then(|n| steps.rows(n, federation.fewest_examples as u64));
-            usual_epsilon = rows.filter(|rows| *rows > 0).and_then(|rows| {
-                let count =
-                    (rounds * steps.passes) as u64 * rows.div_ceil(steps.batch.max(1) as u64);
-                let rate = (steps.batch as f64 / rows as f64).min(1.0);
-                let sampling = Sampling::Poisson;
-                let steps = Steps {
-                    sampling,
-                    rate,
-                    noise,
-                    count,
-                };
-                steps.epsilon(delta).ok()
-            });
-            // Each pass changes by one bound in one of its steps: √passes bounds in all.
-            let passes = (rounds * steps.passes) as f64;
-            gaussian_epsilon(passes.sqrt(), noise, delta).map_err(NoBound::from)
-        }
-        (None, None) => Err(NoBound::Loop),
-        (None, Some(times)) => replaced(mechanism, rounds as f64 * times as f64, delta),
-    });
+    let epsilon = passes
+        .or(of_clients)
+        .unwrap_or_else(|| match (mechanism.steps, repetitions) {
+            _ if rounds == 0 => Ok(0.0),
+            (Some(steps), _) => {
+                // What clients do to their own examples has no usual figure here.
+                let cohort = program.cohort_size(federation.clients);
+                let cohort = cohort.filter(|_| mechanism.central);
+                rows = cohort.and_then(|n| steps.rows(n, federation.fewest_examples as u64));
+                usual_epsilon = rows.filter(|rows| *rows > 0).and_then(|rows| {
+                    let count =
+                        (rounds * steps.passes) as u64 * rows.div_ceil(steps.batch.max(1) as u64);
+                    let rate = (steps.batch as f64 / rows as f64).min(1.0);
+                    let sampling = Sampling::Poisson;
+                    let steps = Steps {
+                        sampling,
+                        rate,
+                        noise,
+                        count,
+                    };
+                    steps.epsilon(delta).ok()
+                });
+                // Each pass changes by one bound in one of its steps: √passes bounds in all.
+                let passes = (rounds * steps.passes) as f64;
+                gaussian_epsilon(passes.sqrt(), noise, delta).map_err(NoBound::from)
+            }
+            (None, None) => Err(NoBound::Loop),
+            (None, Some(times)) => replaced(mechanism, rounds as f64 * times as f64, delta),
+        });
     Some(MechanismSpent {
         at: places.join(" and "),
         rounds,

@@ -45,7 +45,7 @@ fn a_measurement_is_a_report() {
 }
 
 /// Algorithms whose first rounds draw no cohort, or by a share of another name.
-const OTHERS: [&str; 12] = [
+const OTHERS: [&str; 13] = [
     "fada",
     "solo",
     "centralized",
@@ -54,6 +54,7 @@ const OTHERS: [&str; 12] = [
     "fedasync",
     "oort",
     "adaptive-clip",
+    "dp-ftrl",
     "fixed-parties",
     "push-sum",
     "cyclic",

@@ -50,6 +50,18 @@ impl ServerCx {
         self.numbered(FedOp::Rotating, size, dropped, Loc::caller())
     }
 
+    /// The next `m` clients of a random order of all. After `⌊K/m⌋` rounds, which are a pass, the clients are
+    /// shuffled again. A client takes part at most once in a pass; those that are left over at its end, fewer
+    /// than `m`, take no part in it. (Cohorts of random reshuffling.)
+    ///
+    /// Noise on sums over such cohorts hides a client once a pass: see
+    /// [`tree_noise`](crate::Server::tree_noise).
+    #[track_caller]
+    pub fn reshuffled(&self, m: impl Into<Index>) -> Cohort {
+        let m = m.into().value_in(&self.graph);
+        self.cohort(self.graph.op(FedOp::Reshuffled, &[m], Loc::caller()))
+    }
+
     pub(crate) fn numbered(&self, op: FedOp, first: Index, count: Index, loc: Loc) -> Cohort {
         let operands = [first.value_in(&self.graph), count.value_in(&self.graph)];
         self.cohort(self.graph.op(op, &operands, loc))

@@ -9,7 +9,7 @@ use crate::graph::Graph;
 use crate::rate::Rate;
 use crate::tree::Tree;
 use crate::wire::{Upload, Wire, computed, sealed};
-use crate::{Labels, Params, Real, Scalar, Server, Tensor};
+use crate::{Cohort, Labels, Params, Real, Scalar, Server, Tensor};
 
 /// A tensor or labels that the algorithm allows to leave their client; see [`Tensor::release`]. They stay
 /// released when they are sent, and on the server. Values that client code computes from them are not
@@ -140,6 +140,26 @@ macro_rules! clip_and_noise {
 }
 clip_and_noise!(Params);
 clip_and_noise!(Server<Params>);
+
+impl Server<Params> {
+    /// `x_t + N_t − N_{t−1}`, where `N_t` is the noise of a binary tree over the rounds of a pass of `cohort`
+    /// (DP-FTRL): Gaussian noise with standard deviation `sigma` in each of those nodes that make up the pass's
+    /// rounds until this one, of which there are at most `log₂ t + 1`. A server that adds up such values has the
+    /// sum of all `x` with the noise `N_t` alone.
+    ///
+    /// `cohort` must be a cohort of [`reshuffled`](crate::ServerCx::reshuffled): each client is then in one leaf
+    /// of a tree. The tree begins anew with each pass. The value must be a sum of what each client
+    /// [clips](Params::clip). The noise of open nodes is kept as a state of the server.
+    #[must_use]
+    #[track_caller]
+    pub fn tree_noise(&self, sigma: impl Rate, cohort: &Cohort) -> Self {
+        let loc = Loc::caller();
+        let (graph, value) = self.parts(loc);
+        let sigma = sigma.rate(loc).value_in(graph, loc);
+        let operands = [value, sigma, cohort.value];
+        Self::of(graph, graph.op(PrivacyOp::TreeNoise, &operands, loc))
+    }
+}
 
 macro_rules! clip_and_noise_of_numbers {
     ($ty:ty) => {

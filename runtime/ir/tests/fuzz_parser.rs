@@ -22,13 +22,14 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
 /// Modules with every kind of region and attribute.
-const SEEDS: [&str; 7] = [
+const SEEDS: [&str; 8] = [
     include_str!("texts/chosen.fed"),
     include_str!("texts/aggregated.fed"),
     include_str!("texts/gathered.fed"),
     include_str!("texts/linked.fed"),
     include_str!("texts/noised.fed"),
     include_str!("texts/staged.fed"),
+    include_str!("texts/tree.fed"),
     include_str!("texts/turns.fed"),
 ];
 

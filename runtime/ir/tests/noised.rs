@@ -80,3 +80,62 @@ fn exposures(module: &Module, privacy: &Privacy, kind: &OpKind) -> Vec<Exposure>
     let ops = module.all_ops().filter(|op: &&Op| op.kind == *kind);
     ops.map(|op| privacy.exposure(op.results[0])).collect()
 }
+
+const TREE: &str = include_str!("texts/tree.fed");
+
+#[test]
+fn noise_of_a_tree_is_over_the_passes_of_a_reshuffled_cohort() {
+    let module = parse(TREE).unwrap();
+    assert!(verify_linked(&module).is_ok());
+    assert_eq!(print_exact(&module), TREE);
+    let kind = OpKind::Privacy(PrivacyOp::TreeNoise);
+    let privacy = Privacy::of(&module);
+    assert_eq!(exposures(&module, &privacy, &kind), [Exposure::Noised]);
+    let noise = "%9 = priv.tree_noise %8, %z, %0 : params@server\n    ";
+    let looped = "%n = arith.index_const 3 : index@server\n    \
+        %9 = opt.repeat %n with(%a = %8) {\n      \
+        %b = priv.tree_noise %a, %z, %0 : params@server\n      \
+        opt.yield %b : params@server\n    } : params@server\n    ";
+    let cases = [
+        (
+            "fed.reshuffled %m",
+            "fed.sample %z",
+            "give it the cohort of `server.reshuffled(m)`",
+        ),
+        (
+            "fed.reshuffled %m",
+            "fed.reshuffled %z",
+            "expected operands (index",
+        ),
+        (
+            "%8, %z, %0",
+            "%8, %m, %0",
+            "expected operands (params@server, f32@server, cohort@server)",
+        ),
+        ("%8, %z, %0", "%8, %z, %z", "expected operands"),
+        (
+            "priv.clip %6, %2",
+            "tree.scale %2, %6",
+            "noise hides nothing",
+        ),
+        (
+            "%z: f32 = 0.5",
+            "%z: f32 = 0.0",
+            "the standard deviation of this noise is 0",
+        ),
+        (
+            "tree.add %w, %9",
+            "tree.add %w, %8",
+            "central differential privacy is claimed",
+        ),
+        (noise, looped, "take `tree_noise` out of the loop"),
+    ];
+    for (from, to, expected) in cases {
+        assert!(TREE.contains(from), "{from}");
+        let error = match parse(&TREE.replacen(from, to, 1)) {
+            Ok(module) => verify_linked(&module).unwrap_err().to_string(),
+            Err(error) => error.to_string(),
+        };
+        assert!(error.contains(expected), "{from} -> {to}\n{error}");
+    }
+}

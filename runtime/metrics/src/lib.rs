@@ -12,6 +12,7 @@
 //! | [`models`] | variance of local models |
 //! | [`correlation`] | distance correlation |
 //! | [`images`] | PSNR |
+//! | [`passes`] | ε of noise on sums over cohorts in passes, also of a tree (DP-FTRL) |
 //! | [`privacy`] | ε of Gaussian and Laplace noise, and of several mechanisms together |
 //! | [`accountant`] | ε of training with noise on sums of clipped gradients |
 //! | `pld` | the same by the privacy loss distribution: [`accountant::Steps::epsilon_by_losses`] |
@@ -30,6 +31,7 @@ mod fft;
 pub mod images;
 pub mod models;
 pub mod paired;
+pub mod passes;
 mod pld;
 pub mod privacy;
 pub mod progress;

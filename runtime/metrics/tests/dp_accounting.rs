@@ -7,12 +7,22 @@
 )]
 
 use fedround_metrics::accountant::{Sampling, Steps};
+use fedround_metrics::passes::Passes;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
 struct Golden {
     deltas: Vec<f64>,
     cases: Vec<Case>,
+    trees: Vec<Tree>,
+}
+
+#[derive(Deserialize)]
+struct Tree {
+    noise: f64,
+    length: u64,
+    passes: u64,
+    rdp: Vec<f64>,
 }
 
 #[derive(Deserialize)]
@@ -60,6 +70,42 @@ fn epsilons_are_those_of_dp_accounting() {
                     "losses, {steps:?}, {delta}: {found}, expected {expected}"
                 );
             }
+        }
+    }
+}
+
+#[test]
+fn epsilons_of_trees_are_those_of_dp_accounting() {
+    let text = include_str!("../../../tests/reference/dp_accounting.json");
+    let golden: Golden = serde_json::from_str(text).unwrap();
+    assert!(golden.trees.len() >= 20);
+    for case in &golden.trees {
+        let (tree, rounds) = (true, case.length * case.passes);
+        let passes = Passes {
+            length: case.length,
+            tree,
+            noise: case.noise,
+        };
+        // Noise on what every step selects, in its place.
+        let one = Steps {
+            sampling: Sampling::Poisson,
+            rate: 1.0,
+            noise: passes.sigma(rounds),
+            count: 1,
+        };
+        for (delta, expected) in golden.deltas.iter().zip(&case.rdp) {
+            let found = one.epsilon_of_orders(*delta, 256).unwrap();
+            let error = (found - expected).abs();
+            assert!(
+                error < 1e-6 * expected.max(1.0),
+                "{passes:?}: {found}, expected {expected}"
+            );
+            // What is exact is less, and not much less.
+            let exact = passes.epsilon(rounds, *delta).unwrap();
+            assert!(
+                exact < found && found < 1.2 * exact + 0.01,
+                "{passes:?}: {exact} {found}"
+            );
         }
     }
 }

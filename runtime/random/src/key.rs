@@ -56,6 +56,8 @@ pub enum Purpose {
     Encoding = 44,
     /// To whom clients send in a random topology: the round and the exchange.
     Topology = 45,
+    /// The order of all clients in a pass over them: the pass.
+    Reshuffling = 46,
     /// Noise as the reference of a measured correlation.
     CorrelationNoise = 60,
     /// Noise on inputs, as the reference that attacks on shared data are compared with.

@@ -198,6 +198,20 @@ pub enum RunError {
         /// How many there are, with it.
         clients: usize,
     },
+    /// A client that joins late takes part in every round from then on.
+    #[error(
+        "{loc}: each client of `reshuffled` takes part once in a pass, and a client that joins late does so in each round; run it without a late client, or take the cohort by `sample`"
+    )]
+    LateInPasses {
+        /// The line of the spec.
+        loc: Loc,
+    },
+    /// The noise of a tree is not that of the program.
+    #[error("{loc}: the noise of the tree that was kept is not that of this model")]
+    TreeNodes {
+        /// The line of the spec.
+        loc: Loc,
+    },
     /// Training left the real numbers.
     #[error("round {round}: {what}")]
     Diverged {

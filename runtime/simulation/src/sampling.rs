@@ -2,6 +2,39 @@
 
 use fedround_random::{LocalEpoch, Purpose, StreamKey, first_permuted, permutation};
 
+/// Where a round is among the passes over a random order of all clients, with as many clients in each round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pass {
+    /// Passes before this one.
+    pub number: usize,
+    /// Rounds of this pass before this round.
+    pub position: usize,
+}
+
+impl Pass {
+    /// Of a round, counted from 1, with `m` of so many clients in each. Clients that would be fewer than `m`
+    /// at the end of a pass take no part in it.
+    pub fn of(round: usize, clients: usize, m: usize) -> Self {
+        let (before, length) = (round.saturating_sub(1), length(clients, m));
+        Self {
+            number: before / length,
+            position: before % length,
+        }
+    }
+}
+
+/// How many rounds a pass has, at least one.
+fn length(clients: usize, m: usize) -> usize {
+    (clients / m.max(1)).max(1)
+}
+
+/// The cohort of a round of a pass: `m` clients of the pass's random order, or all clients if `m` is larger.
+pub fn reshuffled(seed: u64, pass: Pass, clients: usize, m: usize) -> Vec<usize> {
+    let key = StreamKey::new(seed, Purpose::Reshuffling).with(pass.number);
+    let before = pass.position * m;
+    first_permuted(clients, before.saturating_add(m), key).split_off(before)
+}
+
 /// Samples `m` of `0..clients` without replacement: the first `m` of a random permutation, or all
 /// clients if `m` is larger. `draw` counts the samples of the round from 0.
 pub fn cohort(seed: u64, round: usize, draw: usize, clients: usize, m: usize) -> Vec<usize> {
@@ -133,6 +166,29 @@ mod tests {
                 let stayed = now.iter().filter(|k| last.contains(k)).count();
                 assert_eq!(stayed, stay, "{m} {dropped}");
             }
+        }
+    }
+
+    #[test]
+    fn each_client_is_in_one_cohort_of_a_pass_at_most() {
+        for (clients, m, length) in [(12, 3, 4), (12, 5, 2), (7, 7, 1), (4, 9, 1), (9, 1, 9)] {
+            let mut orders = vec![];
+            for number in 0..3 {
+                let rounds = (0..length).flat_map(|position| {
+                    let pass = Pass::of(1 + number * length + position, clients, m);
+                    assert_eq!(pass, Pass { number, position });
+                    let cohort = reshuffled(3, pass, clients, m);
+                    assert_eq!(cohort.len(), m.min(clients));
+                    cohort
+                });
+                let all: Vec<usize> = rounds.collect();
+                let mut each = all.clone();
+                each.sort_unstable();
+                each.dedup();
+                assert_eq!(each.len(), all.len(), "{clients} {m}");
+                orders.push(all);
+            }
+            assert!(orders[0] != orders[1] || orders[1] != orders[2]);
         }
     }
 

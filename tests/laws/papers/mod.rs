@@ -5,6 +5,7 @@ mod adcol;
 mod adfl;
 mod agnostic;
 mod decayed;
+mod dp_ftrl;
 mod dp_sgd;
 mod fair;
 mod fed_aa;

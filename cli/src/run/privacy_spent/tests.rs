@@ -1,4 +1,4 @@
-use fedround::algorithms::{AdaptiveClip, FedAvg};
+use fedround::algorithms::{AdaptiveClip, DpFtrl, FedAvg};
 use fedround::experiment::{Experiment, Run};
 use fedround::prelude::*;
 use fedround_data::Partition;
@@ -202,6 +202,43 @@ fn adaptive_clipping_is_one_gaussian_mechanism_with_the_noise_of_both_sums() {
     let expected = steps.epsilon_by_losses(1e-5).unwrap();
     let epsilon = found.epsilon.unwrap();
     assert!((epsilon - expected).abs() < 5e-3, "{epsilon} {expected}");
+}
+
+#[test]
+fn dp_ftrl_counts_the_nodes_above_a_client() {
+    let spec = DpFtrl {
+        clients: 3,
+        noise: 4.0,
+        clip: 0.5,
+        ..DpFtrl::<FedAvg>::default()
+    };
+    let experiment = Experiment::new(spec).model("logistic").data("synth-digits");
+    let run = experiment.clients(16).seed(3).prepare(8).unwrap();
+    // Passes of five rounds: three nodes at most, then one of the next pass, then two.
+    for (rounds, nodes) in [
+        (0, 0),
+        (1, 1),
+        (2, 2),
+        (3, 2),
+        (5, 3),
+        (6, 4),
+        (7, 5),
+        (10, 6),
+    ] {
+        let spent = privacy_spent(run.program(), federation(&run, 1e-5), rounds, None).unwrap();
+        let [found] = &spent.mechanisms[..] else {
+            panic!("{spent:?}")
+        };
+        assert_eq!(found.no_bound, None);
+        let epsilon = found.epsilon.unwrap();
+        // One client replaced moves its round by two bounds, in units of noise by one half.
+        let distance = 0.5 * f64::from(nodes).sqrt();
+        assert!(delta_at(epsilon, distance) < 1e-5, "{rounds}");
+        assert!(
+            epsilon == 0.0 || delta_at(epsilon - 2e-3, distance) > 1e-5,
+            "{rounds}"
+        );
+    }
 }
 
 #[test]

@@ -98,7 +98,9 @@ impl Program {
                 let among = among.unwrap_or(Some(clients))?;
                 Some(drawn(self.real(*op.operands.first()?)?, among))
             }
-            OpKind::Fed(FedOp::Rotating) => Some(self.index(*op.operands.first()?)?.min(clients)),
+            OpKind::Fed(FedOp::Rotating | FedOp::Reshuffled) => {
+                Some(self.index(*op.operands.first()?)?.min(clients))
+            }
             OpKind::Fed(FedOp::Arrivals) => {
                 let [flying, buffer] = [0, 1].map(|i| self.index(*op.operands.get(i)?));
                 Some(buffer?.min(flying?).min(clients))

@@ -136,7 +136,7 @@ impl Analysis for Exposures<'_> {
                     counted: false,
                 };
             }
-            OpKind::Privacy(PrivacyOp::Noise | PrivacyOp::Laplace)
+            OpKind::Privacy(PrivacyOp::Noise | PrivacyOp::TreeNoise | PrivacyOp::Laplace)
                 if fixed
                     && of(0) == Clipped
                     && op
@@ -174,9 +174,12 @@ impl Analysis for Exposures<'_> {
                 | FedOp::Scatter
                 | FedOp::Concat,
             )
-            | OpKind::Privacy(PrivacyOp::Noise | PrivacyOp::Laplace | PrivacyOp::Release(_)) => {
-                all.exposure
-            }
+            | OpKind::Privacy(
+                PrivacyOp::Noise
+                | PrivacyOp::TreeNoise
+                | PrivacyOp::Laplace
+                | PrivacyOp::Release(_),
+            ) => all.exposure,
             // So is a product with what is the same for all clients' data.
             OpKind::Arith(ArithOp::Mul) | OpKind::Tree(TreeOp::Scale)
                 if of(0).min(of(1)) <= Noised =>

@@ -34,6 +34,7 @@
 //! 18. *Cohorts.* Values of clients meet values of the same clients.
 //! 19. *Losses* have no loops, no ops on whole cohorts, and set no states.
 //! 20. *Measurements* of clients that mix are a round's result, and are read by nothing.
+//! 21. *Trees* of noise are over the passes of a reshuffled cohort, and outside of loops.
 //!
 //! Placements and references need no more: a value has one [`Type`], hence one placement (10); a
 //! broadcast takes one value of the server, hence the same for all clients (10); a map reads

@@ -111,6 +111,14 @@ pub enum Broken {
         /// What is known of its standard deviation.
         scale: String,
     },
+    /// Noise of a tree in a loop.
+    #[error("noise of a tree is added once in a round; take `tree_noise` out of the loop")]
+    TreeInLoop,
+    /// Noise of a tree over rounds in which a client may take part several times.
+    #[error(
+        "noise of a tree hides clients that take part once in a pass; give it the cohort of `server.reshuffled(m)`"
+    )]
+    TreeCohort,
     /// An upload without noise under a claim of local differential privacy.
     #[error(
         "local differential privacy is claimed at {claim}, but what is uploaded here has no noise{}; clip it and add noise in client code: `.clip(bound).noise(sigma)` with `sigma` above 0",

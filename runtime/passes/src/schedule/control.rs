@@ -43,6 +43,7 @@ pub(super) fn role(kind: &OpKind) -> Role {
             | FedOp::Outside
             | FedOp::CurrentCohort
             | FedOp::Rotating
+            | FedOp::Reshuffled
             | FedOp::Choose(_)
             | FedOp::Members
             | FedOp::Restrict
@@ -81,7 +82,7 @@ pub(super) fn role(kind: &OpKind) -> Role {
             | OptOp::SmallestRows
             | OptOp::Repeat,
         )
-        | OpKind::Privacy(PrivacyOp::Claim(_)) => Role::Control,
+        | OpKind::Privacy(PrivacyOp::TreeNoise | PrivacyOp::Claim(_)) => Role::Control,
         OpKind::Fed(FedOp::Hyper(_) | FedOp::ZeroInputs)
         | OpKind::Arith(_)
         | OpKind::Opt(OptOp::Grad)

@@ -113,6 +113,7 @@ impl Walker for Clients<'_> {
                     | FedOp::Within
                     | FedOp::Outside
                     | FedOp::Rotating
+                    | FedOp::Reshuffled
                     | FedOp::Choose(_)
                     | FedOp::Members
                     | FedOp::Restrict

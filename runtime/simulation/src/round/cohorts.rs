@@ -9,7 +9,7 @@ use super::server::Server;
 use crate::context::missing;
 use crate::error::RunError;
 use crate::regions::Lost;
-use crate::sampling::{cohort, rotating};
+use crate::sampling::{Pass, cohort, reshuffled, rotating};
 use crate::value::{Env, RtVal};
 
 impl Server<'_> {
@@ -58,6 +58,24 @@ impl Server<'_> {
         let ids = rotating(self.cx.seed, self.cx.round, others, (m, dropped));
         let new = new.map(|(k, _)| k).into_iter();
         Ok(RtVal::Cohort(new.chain(ids).collect()))
+    }
+
+    /// The next clients of a random order of all.
+    pub(super) fn reshuffled(&self, op: &Op) -> Result<RtVal, RunError> {
+        if self.cx.newcomer.is_some() {
+            return Err(RunError::LateInPasses { loc: op.loc });
+        }
+        let m = op.operands.first().and_then(|v| self.cx.program.index(*v));
+        let m = m.ok_or_else(|| missing(op, "count"))?;
+        if m == 0 {
+            let why = "`reshuffled(0)` has no clients; give it a count above 0";
+            return Err(RunError::Empty { why, loc: op.loc });
+        }
+        let clients = self.cx.clients();
+        let pass = Pass::of(self.cx.round, clients, m);
+        Ok(RtVal::Cohort(
+            reshuffled(self.cx.seed, pass, clients, m).into(),
+        ))
     }
 
     /// Calls some clients; the `wanted` fastest of those that come take part.

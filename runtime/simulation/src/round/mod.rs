@@ -15,6 +15,7 @@ mod non_finite_clients;
 mod observer;
 mod server;
 mod states;
+mod tree_noise;
 mod turns;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -31,6 +32,7 @@ use crate::workers::Workers;
 pub(crate) use non_finite_clients::NonFiniteClients;
 pub(crate) use observer::Observer;
 pub use observer::{ObservedTensor, ServerObservation};
+pub(crate) use tree_noise::nodes_names;
 
 /// Counts and losses of one round.
 #[derive(Clone, Debug, Default, PartialEq)]

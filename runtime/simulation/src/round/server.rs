@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use burn::tensor::DispatchTensor;
-use fedround_ir::fed::{FedOp, Op, OpKind, OptOp, Reduce, Value};
+use fedround_ir::fed::{FedOp, Op, OpKind, OptOp, PrivacyOp, Reduce, Value};
 use fedround_passes::schedule::Control;
 use fedround_random::{Drawer, Purpose, StreamKey};
 
@@ -198,6 +198,8 @@ impl Walker for Server<'_> {
             }
             (OpKind::Fed(FedOp::Within | FedOp::Outside), _) => self.numbered(op)?,
             (OpKind::Fed(FedOp::Rotating), _) => self.rotating(op)?,
+            (OpKind::Fed(FedOp::Reshuffled), _) => self.reshuffled(op)?,
+            (OpKind::Privacy(PrivacyOp::TreeNoise), _) => self.tree_noise(op, env)?,
             (OpKind::Fed(FedOp::AllClients), _) => RtVal::Cohort(match self.cx.everyone {
                 Some(ids) => ids.into(),
                 None => (0..self.cx.clients()).collect(),

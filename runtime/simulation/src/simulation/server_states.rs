@@ -10,6 +10,7 @@ use fedround_store::{Archive, ArchiveError, StoreError, TensorBytes};
 use super::Simulation;
 use super::checkpoint::{SERVER, ServerStates, check_version, restored};
 use crate::checkpoint_error::CheckpointError;
+use crate::round::nodes_names;
 
 /// The states of the server in a checkpoint are not those of the program.
 #[derive(Debug, thiserror::Error)]
@@ -117,6 +118,8 @@ fn states(program: &Program) -> BTreeMap<String, Option<Vec<Vec<usize>>>> {
     let mut all = BTreeMap::new();
     for (_, phase) in program.phases() {
         let module = phase.linked();
+        // Of a tree, the checkpoint has the nodes that are open.
+        all.extend(nodes_names(module).map(|name| (name, None)));
         for op in module.all_ops() {
             let (name, value) = match &op.kind {
                 OpKind::Fed(FedOp::ServerState(name, _) | FedOp::ServerStateOr(name)) => {

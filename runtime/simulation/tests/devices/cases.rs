@@ -101,6 +101,7 @@ pub const CASES: [Case; 50] = [
     Case("validated", &[], 2),
     Case("mimelite", &[], 2),
     Case("adaptive-clip", &[("participation", "0.9")], 2),
+    Case("dp-ftrl", &[("clients", "3")], 2),
     Case("hypcluster", &[], 2),
     Case("oort", &[], 2),
     Case("lg-fedavg", &[], 2),

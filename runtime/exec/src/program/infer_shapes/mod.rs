@@ -265,6 +265,7 @@ impl Walk<'_, '_> {
                 | FedOp::Within
                 | FedOp::Outside
                 | FedOp::Rotating
+                | FedOp::Reshuffled
                 | FedOp::Choose(_)
                 | FedOp::Members
                 | FedOp::Restrict

@@ -50,6 +50,7 @@ impl Walk {
                 | FedOp::Within
                 | FedOp::Outside
                 | FedOp::Rotating
+                | FedOp::Reshuffled
                 | FedOp::Arrivals
                 | FedOp::Choose(_),
             ) => op.results.first().copied().map(Cohort::Drawn),

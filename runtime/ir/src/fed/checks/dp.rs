@@ -13,7 +13,7 @@ pub(super) fn noise_follows_clip(module: &Module) -> Vec<VerifyError> {
     let unbounded = |op: &&Op| {
         matches!(
             op.kind,
-            OpKind::Privacy(PrivacyOp::Noise | PrivacyOp::Laplace)
+            OpKind::Privacy(PrivacyOp::Noise | PrivacyOp::TreeNoise | PrivacyOp::Laplace)
         ) && op
             .operands
             .iter()
@@ -56,12 +56,37 @@ pub(super) fn claims_hold(module: &Module) -> Vec<VerifyError> {
     errors
 }
 
+/// 21. Noise of a tree is added once in a round, over the passes of a reshuffled cohort: only then is
+///     each client in at most one leaf of a tree.
+pub(super) fn trees_are_over_passes(module: &Module) -> Vec<VerifyError> {
+    let known = ConstEval::of(module);
+    let is_tree = |op: &&Op| op.kind == OpKind::Privacy(PrivacyOp::TreeNoise);
+    let once = |op: &Op| {
+        let mut rounds = module.funcs.iter().flat_map(|func| &func.body.ops);
+        rounds.any(|own| std::ptr::eq(own, op))
+    };
+    let passes = |op: &Op| {
+        let cohort = op.operands.get(2).and_then(|v| known.made(*v));
+        cohort.is_some_and(|op| op.kind == OpKind::Fed(FedOp::Reshuffled))
+    };
+    let trees = module.all_ops().filter(is_tree);
+    let broken = trees.filter_map(|op| match (once(op), passes(op)) {
+        (false, _) => Some(error(op, Broken::TreeInLoop)),
+        (true, false) => Some(error(op, Broken::TreeCohort)),
+        (true, true) => None,
+    });
+    broken.collect()
+}
+
 fn no_noise(module: &Module, ops: &[&Op], (dp, claim): (&'static str, &str)) -> Vec<VerifyError> {
     let known = ConstEval::of(module);
     let none = ops
         .iter()
         .filter_map(|op| match (&op.kind, op.operands.as_slice()) {
-            (OpKind::Privacy(PrivacyOp::Noise | PrivacyOp::Laplace), [_, scale, ..]) => {
+            (
+                OpKind::Privacy(PrivacyOp::Noise | PrivacyOp::TreeNoise | PrivacyOp::Laplace),
+                [_, scale, ..],
+            ) => {
                 let (claim, scale) = (claim.to_owned(), known.no_noise(*scale)?.to_string());
                 Some(error(op, Broken::NoNoise { dp, claim, scale }))
             }
@@ -76,7 +101,7 @@ fn local(module: &Module, ops: &[&Op], claim: &str) -> Vec<VerifyError> {
         let place = op.results.first().map(|value| module.type_of(*value).place);
         matches!(
             op.kind,
-            OpKind::Privacy(PrivacyOp::Noise | PrivacyOp::Laplace)
+            OpKind::Privacy(PrivacyOp::Noise | PrivacyOp::TreeNoise | PrivacyOp::Laplace)
         ) && place == Some(Place::Server)
     };
     let after = ops.iter().find(on_server).map(|op| op.loc.to_string());

@@ -53,6 +53,7 @@ fn excluded(op: &Op) -> Option<(&'static str, &'static str)> {
             | FedOp::Within
             | FedOp::Outside
             | FedOp::Rotating
+            | FedOp::Reshuffled
             | FedOp::CurrentCohort
             | FedOp::Arrivals
             | FedOp::Dispatch
@@ -111,6 +112,7 @@ fn excluded(op: &Op) -> Option<(&'static str, &'static str)> {
             PrivacyOp::Release(_)
             | PrivacyOp::Clip
             | PrivacyOp::Noise
+            | PrivacyOp::TreeNoise
             | PrivacyOp::ClipRows
             | PrivacyOp::Laplace
             | PrivacyOp::L1Rows

@@ -12,10 +12,11 @@ mod testing;
 use super::{Broken, Module, Op, VerifyError};
 use crate::Loc;
 
-/// Invariants 14 to 20 of [`verify`](super::verify()), of a module that keeps the ones before.
+/// Invariants 14 to 21 of [`verify`](super::verify()), of a module that keeps the ones before.
 pub(super) fn dataflow(module: &Module) -> Vec<VerifyError> {
     let mut errors = dp::noise_follows_clip(module);
     errors.extend(dp::claims_hold(module));
+    errors.extend(dp::trees_are_over_passes(module));
     errors.extend(personal::parts_stay(module));
     errors.extend(state::reads_are_written(module));
     errors.extend(cohorts::values_meet_their_own(module));

@@ -31,6 +31,9 @@ pub enum FedOp {
     /// `fed.rotating`: `(index size, index dropped) -> cohort@server`; `size` clients. In each round,
     /// `dropped` of them are replaced by other clients.
     Rotating,
+    /// `fed.reshuffled`: `(index size) -> cohort@server`; the next `size` clients of a random order of all,
+    /// which is drawn anew for each pass over it. Each client takes part at most once in a pass.
+    Reshuffled,
     /// `fed.sample_by` and kin: a cohort that is chosen from values of the server; see [`Choice`].
     Choose(Choice),
     /// `fed.members`: `(cohort@server) -> {f32}@server`; the number of each client of a cohort, from 0.
@@ -172,6 +175,7 @@ ops! { FedOp {
     "fed.within" = Within [];
     "fed.outside" = Outside [];
     "fed.rotating" = Rotating [];
+    "fed.reshuffled" = Reshuffled [];
     "fed.bernoulli" = Choose (Choice::Bernoulli);
     "fed.sample_by" = Choose (Choice::SampleBy);
     "fed.top" = Choose (Choice::Top);

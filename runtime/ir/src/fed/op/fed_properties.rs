@@ -16,6 +16,7 @@ impl FedOp {
             | Self::Outside
             | Self::CurrentCohort
             | Self::Rotating
+            | Self::Reshuffled
             | Self::Choose(_)
             | Self::Members
             | Self::Restrict
@@ -89,6 +90,7 @@ impl FedOp {
             | Self::Outside
             | Self::CurrentCohort
             | Self::Rotating
+            | Self::Reshuffled
             | Self::Choose(Choice::Top | Choice::Where | Choice::Union)
             | Self::Members
             | Self::Restrict
@@ -134,6 +136,7 @@ impl FedOp {
             | Self::Outside
             | Self::CurrentCohort
             | Self::Rotating
+            | Self::Reshuffled
             | Self::Choose(_)
             | Self::Members
             | Self::Restrict
@@ -181,6 +184,7 @@ impl FedOp {
             | Self::Outside
             | Self::CurrentCohort
             | Self::Rotating
+            | Self::Reshuffled
             | Self::Choose(_)
             | Self::Members
             | Self::Restrict

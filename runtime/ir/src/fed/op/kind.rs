@@ -120,7 +120,7 @@ impl OpKind {
     pub fn is_collective(&self) -> bool {
         match self {
             Self::Fed(op) => op.is_collective(),
-            Self::Privacy(op) => matches!(op, PrivacyOp::Claim(_)),
+            Self::Privacy(op) => matches!(op, PrivacyOp::Claim(_) | PrivacyOp::TreeNoise),
             Self::Arith(_) | Self::Opt(_) | Self::External(_) | Self::Tree(_) => false,
         }
     }

@@ -36,6 +36,11 @@ pub enum PrivacyOp {
     /// `priv.noise`: `(params x, f32 sigma) -> params`, or of a tensor or a number; `x + N(0, σ² I)`, drawn
     /// anew each time.
     Noise,
+    /// `priv.tree_noise`: `(params x, f32 sigma, cohort) -> params`; `x + N_t − N_{t−1}`, where `N_t` is the sum
+    /// of the noise of those nodes of a binary tree over the rounds of a pass that make up its first `t`
+    /// rounds, `N(0, σ² I)` each. The sums of such values over rounds have the noise `N_t` alone. The cohort
+    /// is a `fed.reshuffled`, and the tree begins anew in each of its passes.
+    TreeNoise,
     /// `priv.clip_rows`: `(tensor x, f32 bound) -> tensor`; as `priv.clip`, each row by its own norm.
     ClipRows,
     /// `priv.laplace`: `(tensor x, f32 b) -> tensor`; `x +` Laplace noise of scale `b`, drawn anew
@@ -53,6 +58,7 @@ ops! { PrivacyOp {
     "priv.release" = Release [reason: Quoted];
     "priv.clip" = Clip [];
     "priv.noise" = Noise [];
+    "priv.tree_noise" = TreeNoise [];
     "priv.clip_rows" = ClipRows [];
     "priv.laplace" = Laplace [];
     "priv.l1_rows" = L1Rows [];
@@ -63,7 +69,7 @@ impl PrivacyOp {
     pub(super) fn place(&self) -> Option<Place> {
         match self {
             Self::Release(_) => Some(Place::Client),
-            Self::Claim(_) => Some(Place::Server),
+            Self::Claim(_) | Self::TreeNoise => Some(Place::Server),
             Self::Clip | Self::Noise | Self::ClipRows | Self::Laplace | Self::L1Rows => None,
         }
     }
@@ -71,7 +77,7 @@ impl PrivacyOp {
     pub(super) fn effect(&self) -> Effect {
         match self {
             Self::Claim(_) => Effect::Writes,
-            Self::Noise | Self::Laplace => Effect::Draws,
+            Self::Noise | Self::TreeNoise | Self::Laplace => Effect::Draws,
             Self::Release(_) | Self::Clip | Self::ClipRows | Self::L1Rows => Effect::Pure,
         }
     }

@@ -74,6 +74,7 @@ pub fn signature(
         OpKind::Fed(FedOp::Within | FedOp::Outside | FedOp::Rotating | FedOp::Arrivals) => {
             plain(&[Type::server(Index); 2], &[Type::server(Cohort)])
         }
+        OpKind::Fed(FedOp::Reshuffled) => plain(&[Type::server(Index)], &[Type::server(Cohort)]),
         OpKind::Fed(FedOp::Choose(choice)) => {
             let (each, number) = (Type::gathered(Scalar), Type::server(Scalar));
             let operands: &[Type] = match choice {
@@ -308,6 +309,10 @@ pub fn signature(
             };
             plain(&[of, at(Scalar)], &[of])
         }
+        OpKind::Privacy(PrivacyOp::TreeNoise) => plain(
+            &[at(Params), at(Scalar), Type::server(Cohort)],
+            &[at(Params)],
+        ),
         OpKind::Privacy(PrivacyOp::L1Rows) => plain(&[at(Tensor)], &[at(Tensor)]),
         OpKind::Privacy(PrivacyOp::Claim(_)) => plain(&[], &[]),
 

@@ -105,7 +105,11 @@ fn is_work(kind: &OpKind) -> bool {
         | OpKind::Opt(_)
         | OpKind::External(ExternalOp::Column(..))
         | OpKind::Privacy(
-            PrivacyOp::Release(_) | PrivacyOp::Noise | PrivacyOp::Laplace | PrivacyOp::Claim(_),
+            PrivacyOp::Release(_)
+            | PrivacyOp::Noise
+            | PrivacyOp::TreeNoise
+            | PrivacyOp::Laplace
+            | PrivacyOp::Claim(_),
         ) => false,
     }
 }

@@ -181,6 +181,9 @@ pub fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) -> Text {
             let sigma = sigma.above(Level::Factor);
             Text::sum(format!("{} + N(0, {sigma}²)", x.plain()))
         }
+        (OpKind::Privacy(PrivacyOp::TreeNoise), [x, sigma, _]) => {
+            Text::sum(format!("{} + tree noise({})", x.plain(), sigma.plain()))
+        }
         (OpKind::Privacy(PrivacyOp::Release(_)), [x]) => {
             Text::call("release", std::slice::from_ref(x))
         }

@@ -37,6 +37,11 @@ impl Printer<'_> {
                     .insert(*cohort, Text::call("rotating", &operands));
                 self.bind(*cohort, "S");
             }
+            (OpKind::Fed(FedOp::Reshuffled), [cohort], _) => {
+                self.texts
+                    .insert(*cohort, Text::call("reshuffled", &operands));
+                self.bind(*cohort, "S");
+            }
             (OpKind::Fed(FedOp::Choose(choice)), [cohort], _) => {
                 let text = match (choice, operands.as_slice()) {
                     (Choice::Where, [number]) => {

@@ -95,6 +95,7 @@ impl Analysis for Origins<'_> {
                 | FedOp::Within
                 | FedOp::Outside
                 | FedOp::Rotating
+                | FedOp::Reshuffled
                 | FedOp::Restrict
                 | FedOp::NthLargest
                 | FedOp::Seconds
@@ -140,6 +141,7 @@ impl Analysis for Origins<'_> {
             | OpKind::Privacy(
                 PrivacyOp::Clip
                 | PrivacyOp::Noise
+                | PrivacyOp::TreeNoise
                 | PrivacyOp::ClipRows
                 | PrivacyOp::Laplace
                 | PrivacyOp::L1Rows

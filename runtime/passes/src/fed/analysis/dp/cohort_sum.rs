@@ -12,6 +12,8 @@ pub struct CohortSum {
     pub draw: Draw,
     /// Whether it is divided by the size of the cohort.
     pub mean: bool,
+    /// Whether it has the noise of a tree over the rounds of a pass, of which each node has the scale.
+    pub tree: bool,
     /// The cohort, if its clients were sent nothing that tells of this round. Noise on several such sums over
     /// one cohort is noise on one vector.
     pub shared: Option<Value>,
@@ -24,25 +26,28 @@ pub enum Draw {
     Bernoulli(f64),
     /// A fixed number of clients, this fraction of all, without replacement.
     Fraction(f64),
+    /// So many, by passes over a random order of all: each client at most once in a pass.
+    Passes(usize),
 }
 
 impl<'m> Finder<'m> {
-    /// If an op sums up what each client of a cohort clips, returns the op that clips, and the sum. The
-    /// code must have this form, under a claim of central differential privacy, and outside of loops:
+    /// If an op sums up what each client of a cohort clips, to which another op adds noise, returns the op that
+    /// clips, and the sum. The code must have this form, under a claim of central differential privacy, and outside of loops:
     ///
     /// ```text
-    /// S ← sample(C) or bernoulli(p)
+    /// S ← sample(C), bernoulli(p) or reshuffled(m)
     /// for k ∈ S: x_k ← clip(f(k, what was broadcast))
-    /// noise(Σ x_k)
+    /// noise(Σ x_k), or tree_noise(Σ x_k) over the passes of reshuffled(m)
     /// ```
     ///
     /// What is broadcast tells of clients of this round only through noise, and the claim holds it to that
     /// in all rounds. Then a client changes its own value alone. The mean of a cohort that has no fixed
-    /// size has no bound, as its divisor changes, too. The bound may be a number that is broadcast with the
+    /// size has no bound, as its divisor changes, too; nor has one in passes, of which clients may fail. The bound may be a number that is broadcast with the
     /// rest.
     pub(super) fn client_by_client(
         &self,
         sum: &'m Op,
+        noise: &Op,
         around: &[&Op],
     ) -> Option<(&'m Op, CohortSum)> {
         let mean = match sum.kind {
@@ -60,9 +65,20 @@ impl<'m> Finder<'m> {
         let cohort = self.sent_to(map)?;
         let draw = self.draw(cohort)?;
         let bounded = clip.kind == OpKind::Privacy(PrivacyOp::Clip)
-            && !(mean && matches!(draw, Draw::Bernoulli(_)));
+            && (!mean || matches!(draw, Draw::Fraction(_)));
+        let tree = noise.kind == OpKind::Privacy(PrivacyOp::TreeNoise);
+        // The tree has leaves for the rounds of the same passes.
+        if !bounded || (tree && noise.operands.get(2) != Some(&cohort)) {
+            return None;
+        }
         let shared = self.starts_the_round(map).then_some(cohort);
-        bounded.then_some((clip, CohortSum { draw, mean, shared }))
+        let sum = CohortSum {
+            draw,
+            mean,
+            tree,
+            shared,
+        };
+        Some((clip, sum))
     }
 
     /// The value of the server that the code of a map on clients has as an argument.
@@ -120,6 +136,10 @@ impl<'m> Finder<'m> {
         match made.kind {
             OpKind::Fed(FedOp::AllClients) => Some(Draw::Fraction(1.0)),
             OpKind::Fed(FedOp::Sample) => share().map(Draw::Fraction),
+            OpKind::Fed(FedOp::Reshuffled) => {
+                let m = made.operands.first()?;
+                self.known.count(*m).map(Draw::Passes)
+            }
             OpKind::Fed(FedOp::Choose(Choice::Bernoulli)) => share().map(Draw::Bernoulli),
             _ => None,
         }

@@ -191,3 +191,51 @@ fn a_clip_without_noise_is_no_mechanism() {
     });
     assert!(found.known.is_empty() && found.unknown.is_empty());
 }
+
+#[test]
+fn noise_in_passes_is_a_mechanism_of_clients_who_are_in_one_sum_of_each() {
+    let plain = of(|server, w| {
+        let sum = sum(server, &w, &server.reshuffled(5_usize)).noise(3.0);
+        w - 0.1 * sum
+    });
+    assert_eq!((plain.draw, plain.tree), (Draw::Passes(5), false));
+    let tree = of(|server, w| {
+        let s_t = server.reshuffled(5_usize);
+        let sum = sum(server, &w, &s_t).tree_noise(3.0, &s_t);
+        w - 0.1 * sum
+    });
+    assert_eq!((tree.draw, tree.tree), (Draw::Passes(5), true));
+    let unknown = |round| {
+        let found = found(round);
+        assert!(found.known.is_empty(), "{found:?}");
+        assert_eq!(found.unknown.len(), 1);
+    };
+    // The tree is over other passes than those of the sum.
+    unknown(|server, w| {
+        let others = server.reshuffled(4_usize);
+        let sum = sum(server, &w, &server.reshuffled(5_usize));
+        w - sum.tree_noise(3.0, &others)
+    });
+    // Clients take part in several rounds of a pass.
+    unknown(|server, w| {
+        let sum = sum(server, &w, &server.sample(0.5));
+        w - sum.tree_noise(3.0, &server.reshuffled(5_usize))
+    });
+    // The divisor of a mean changes where a client fails.
+    unknown(|server, w| {
+        server.claim(Dp::Central);
+        let s_t = server.reshuffled(5_usize);
+        let g_k = w.broadcast(&s_t).map(|k, w| clipped(k, &w));
+        w - g_k.mean().tree_noise(3.0, &s_t)
+    });
+    // A bound that falls: the noise of a node is of the round in which it opens.
+    unknown(|server, w| {
+        server.claim(Dp::Central);
+        let s_t = server.reshuffled(5_usize);
+        let c = server.scalar_state_or("c", 1.0);
+        server.set_state("c", &(0.5 * &c));
+        let sent = w.broadcast(&s_t).zip(&c.broadcast(&s_t));
+        let g_k = sent.map(|k, (w, c)| clipped(k, &w).clip(&c));
+        w - g_k.sum().tree_noise(2.0 * &c, &s_t)
+    });
+}

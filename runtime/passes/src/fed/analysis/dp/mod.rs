@@ -143,7 +143,7 @@ impl<'m> Finder<'m> {
             self.trained.extend(op.differentiated());
             if matches!(
                 op.kind,
-                OpKind::Privacy(PrivacyOp::Noise | PrivacyOp::Laplace)
+                OpKind::Privacy(PrivacyOp::Noise | PrivacyOp::TreeNoise | PrivacyOp::Laplace)
             ) {
                 noises.push((op, around.to_vec()));
             }
@@ -159,16 +159,19 @@ impl<'m> Finder<'m> {
     }
 
     fn mechanism(&self, op: &Op, around: &[&Op]) -> Option<Mechanism> {
-        let [of, scale] = op.operands.as_slice() else {
+        let [of, scale, ..] = op.operands.as_slice() else {
             return None;
         };
+        let tree = op.kind == OpKind::Privacy(PrivacyOp::TreeNoise);
         let made = self.known.made(*of)?;
         let mut cohort = None;
         let (clip, unit, steps) = match made.kind {
             OpKind::Privacy(PrivacyOp::ClipRows) => (made, Unit::Row, None),
-            OpKind::Privacy(PrivacyOp::Clip) => (made, Unit::Client, None),
-            OpKind::Fed(FedOp::Reduce(_)) if op.kind == OpKind::Privacy(PrivacyOp::Noise) => {
-                let (clip, sum) = self.client_by_client(made, around)?;
+            OpKind::Privacy(PrivacyOp::Clip) if !tree => (made, Unit::Client, None),
+            OpKind::Fed(FedOp::Reduce(_))
+                if tree || op.kind == OpKind::Privacy(PrivacyOp::Noise) =>
+            {
+                let (clip, sum) = self.client_by_client(made, op, around)?;
                 cohort = Some(sum);
                 (clip, Unit::Client, None)
             }
@@ -182,6 +185,10 @@ impl<'m> Finder<'m> {
             return None;
         };
         let (scale, bound, adaptive) = self.numbers(*scale, *bound)?;
+        // Noise of a node is of one round, and hides what clients sent in others.
+        if tree && adaptive {
+            return None;
+        }
         let unit_l1 = self
             .known
             .made(*clipped)

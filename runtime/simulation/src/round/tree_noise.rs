@@ -1,0 +1,105 @@
+//! The noise of a binary tree over the rounds of a pass (DP-FTRL).
+//!
+//! The leaves of a tree are the rounds of a pass. Its nodes have noise of their own, and a prefix of `t` rounds has
+//! the noise `N_t` of the fewest nodes that make it up: one of `2^l` rounds for each bit `l` that is set in `t`.
+//! From one round to the next, the nodes of the lowest levels close and one node opens that covers them and
+//! the new round. A round therefore adds `N_t − N_{t−1}`, the noise of the new node less that of those that
+//! close, and keeps the open nodes as a state of the server.
+
+use fedround_exec::tensor::{from_floats, read};
+use fedround_ir::fed::{Module, Op, OpKind, PrivacyOp};
+use fedround_passes::lowering::Frontend;
+use fedround_random::{Purpose, noise};
+
+use super::server::Server;
+use crate::aggregate::weighted_sum::{Weight, WeightedSum};
+use crate::context::missing;
+use crate::error::RunError;
+use crate::interpreter::Walker;
+use crate::sampling::Pass;
+use crate::value::{Env, RtVal};
+
+impl Server<'_> {
+    /// `priv.tree_noise`.
+    pub(super) fn tree_noise(&mut self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
+        let [of, sigma, cohort] = op.operands[..] else {
+            return Err(missing(op, "value, deviation and cohort"));
+        };
+        let Some(RtVal::Params(of)) = env.peek(of) else {
+            return Err(missing(op, "parameters"));
+        };
+        let sigma = self.number(op, sigma, env)?;
+        let clients = self.cx.clients();
+        let m = self.cx.program.cohort(cohort, clients);
+        let m = m.ok_or_else(|| missing(op, "size of a cohort"))?;
+        let rounds = 1 + Pass::of(self.cx.round, clients, m).position;
+        let level = rounds.trailing_zeros() as f32;
+
+        let (program, device) = (self.cx.program, self.cx.program.device());
+        let types = program.model().parameters().iter();
+        let shapes: Vec<&[usize]> = types.map(|(_, ty)| &ty.shape[..]).collect();
+        let name = node_name(&program.schedule().module, op);
+        let kept = match rounds {
+            1 => None,
+            _ => self.state.server.get(&name).cloned(),
+        };
+        // The levels of the open nodes, then the nodes themselves.
+        let (mut levels, mut nodes) = (vec![level], vec![]);
+        let keys = self.draw_keys(Purpose::Noise);
+        for (i, shape) in shapes.iter().enumerate() {
+            let mut values = vec![0.0; shape.iter().product()];
+            let key = keys[0].with(i);
+            noise::gaussian(&mut values, &mut noise::words(key, self.cx.secret));
+            values
+                .iter_mut()
+                .for_each(|x| *x = (sigma * f64::from(*x)) as f32);
+            nodes.push(from_floats(values, shape, device));
+        }
+        let mut sum = WeightedSum::default();
+        sum.add(&Weight::Known(1.0), of)?;
+        sum.add(&Weight::Known(1.0), &nodes)?;
+        if let Some([known, open @ ..]) = kept.as_deref() {
+            let known = read(known.clone())?;
+            let leaves = shapes.len().max(1);
+            if open.len() != known.len() * leaves {
+                return Err(RunError::TreeNodes { loc: op.loc });
+            }
+            for (known, node) in known.into_iter().zip(open.chunks(leaves)) {
+                match known < level {
+                    true => sum.add(&Weight::Known(-1.0), node)?,
+                    false => {
+                        levels.push(known);
+                        nodes.extend_from_slice(node);
+                    }
+                }
+            }
+        }
+        let count = levels.len();
+        nodes.insert(0, from_floats(levels, &[count], device));
+        self.state.server.insert(name, nodes);
+        Ok(RtVal::Params(sum.finish(
+            1.0,
+            shapes.into_iter(),
+            device,
+        )?))
+    }
+}
+
+/// The names of the states that have the open nodes of a module's trees.
+pub(crate) fn nodes_names(module: &Module) -> impl Iterator<Item = String> + '_ {
+    let trees = module.all_ops().filter(|op| is_tree(op));
+    trees.map(|op| node_name(module, op))
+}
+
+/// By the tree's place among those of the module. No state of a spec has a space in its name.
+fn node_name(module: &Module, op: &Op) -> String {
+    let before = module.all_ops().filter(|op| is_tree(op));
+    let place = before
+        .take_while(|other| other.results != op.results)
+        .count();
+    format!("tree noise {place}")
+}
+
+fn is_tree(op: &Op) -> bool {
+    op.kind == OpKind::Privacy(PrivacyOp::TreeNoise)
+}
