@@ -42,7 +42,6 @@ mod mime_lite;
 mod moon;
 mod older;
 mod oort;
-mod pacer;
 mod partial_fed;
 mod per_fed_avg;
 mod push_sum;

@@ -2,7 +2,7 @@
 
 use fedround::prelude::*;
 
-use crate::{FedAvg, pacer::pace};
+use crate::FedAvg;
 
 /// Oort. Lai, Zhu, Madhyastha and Chowdhury 2021, "Oort: Efficient Federated Learning via Guided
 /// Participant Selection", Algorithm 1, <https://arxiv.org/abs/2010.06081>.
@@ -95,7 +95,16 @@ impl<A: Algorithm> Algorithm for Oort<A> {
             k.set_state("utility", &utility);
             k.set_state("last", &(k.round() + 1.0));
         });
-        pace(server, &limit, utility_k.sum(), self.step, self.window);
+        // The pacer, lines 6 to 8.
+        let gained = utility_k.sum() + server.scalar_state("gained");
+        let before = server.scalar_state("before");
+        let windows = ((server.round() + 1.0) / self.window).floor();
+        // 1 in the last round of a window, else 0 or less.
+        let ends = windows * self.window - server.round();
+        let next = (&before - &gained).select(&limit + self.step, &limit);
+        server.set_state("T", &ends.select(next, limit));
+        server.set_state("before", &ends.select(&gained, before));
+        server.set_state("gained", &ends.select(0.0, gained));
         w
     }
 }
