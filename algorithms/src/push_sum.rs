@@ -15,6 +15,10 @@ pub enum PushSumTopology {
     Random,
     /// To all others.
     Complete,
+    /// To a partner, drawn anew in each round, who sends back.
+    Pairs,
+    /// To some neighbours in a graph that is drawn anew in each round, who send back.
+    Regular,
 }
 
 /// Stochastic gradient push (SGP). Assran et al. 2019, "Stochastic Gradient Push for Distributed Deep
@@ -35,6 +39,9 @@ pub struct PushSum {
     /// Who sends to whom.
     #[hyper(default = PushSumTopology::Exponential)]
     pub topology: PushSumTopology,
+    /// Neighbours of a client in the regular graph.
+    #[hyper(default = 4, range = 1..)]
+    pub degree: usize,
     /// Local epochs between two exchanges.
     #[hyper(default = 1, range = 1..)]
     pub epochs: usize,
@@ -55,6 +62,8 @@ impl Algorithm for PushSum {
             PushSumTopology::Torus => Topology::Torus,
             PushSumTopology::Random => Topology::Random,
             PushSumTopology::Complete => Topology::Complete,
+            PushSumTopology::Pairs => Topology::Pairs,
+            PushSumTopology::Regular => regular(self.degree),
         };
         let x_0 = server.initial_params(0).broadcast(&server.all_clients());
         let (x, p) = x_0.map(|k, x_0| {

@@ -12,19 +12,22 @@ use crate::common::{
 };
 
 /// Bytes of logistic regression's parameters.
-const SIZE: u64 = 4 * 7850;
+pub(crate) const SIZE: u64 = 4 * 7850;
 
-const ALL: [PushSumTopology; 5] = [
+const ALL: [PushSumTopology; 7] = [
     PushSumTopology::Exponential,
     PushSumTopology::Ring,
     PushSumTopology::Torus,
     PushSumTopology::Random,
     PushSumTopology::Complete,
+    PushSumTopology::Pairs,
+    PushSumTopology::Regular,
 ];
 
-fn push_sum(topology: PushSumTopology, lr: f32) -> PushSum {
+pub(crate) fn push_sum(topology: PushSumTopology, lr: f32) -> PushSum {
     PushSum {
         topology,
+        degree: 3,
         epochs: 1,
         batch: 1000,
         lr,
@@ -32,11 +35,11 @@ fn push_sum(topology: PushSumTopology, lr: f32) -> PushSum {
 }
 
 /// Clients of ten examples each.
-fn even(clients: usize) -> Deal {
+pub(crate) fn even(clients: usize) -> Deal {
     federation(&digits(10 * clients, 1).train, "shards:2", clients, 7)
 }
 
-fn kept(simulation: &Simulation, name: &str, clients: usize) -> Vec<Vec<f32>> {
+pub(crate) fn kept(simulation: &Simulation, name: &str, clients: usize) -> Vec<Vec<f32>> {
     let state = |k| simulation.client_state(k, name).unwrap().unwrap().concat();
     (0..clients).map(state).collect()
 }
@@ -94,7 +97,7 @@ fn mass_is_preserved_and_weights_stay_1_where_rows_sum_to_1() {
 
 #[test]
 fn edges_are_counted_and_nothing_goes_through_the_server() {
-    let neighbours = [1, 2, 4, 1, 11];
+    let neighbours = [1, 2, 4, 1, 11, 1, 3];
     for (topology, degree) in ALL.into_iter().zip(neighbours) {
         let mut peers = simulation(&push_sum(topology, 0.1), "logistic", even(12));
         for _ in 0..2 {
@@ -129,6 +132,16 @@ fn distance_is_that_of_the_clients_models_and_mixing_reduces_it() {
     assert!(ring > 1e-4 && complete < 1e-9, "{ring} {complete}");
 }
 
+/// Why an algorithm does not compile.
+pub(crate) fn refused(algorithm: &dyn Algorithm) -> String {
+    let model = models::find("logistic")
+        .unwrap()
+        .build(GREY, &Default::default());
+    let tracer = TracedModel::new("logistic", model.unwrap(), GREY, Losses::default());
+    let error = Program::compile(algorithm, tracer).err().unwrap();
+    error.to_string()
+}
+
 /// Sends what is only measured.
 #[derive(Hyper, Debug, Clone)]
 struct Told {}
@@ -143,14 +156,7 @@ impl Algorithm for Told {
 
 #[test]
 fn what_nobody_receives_is_refused() {
-    let model = models::find("logistic")
-        .unwrap()
-        .build(GREY, &Default::default());
-    let tracer = TracedModel::new("logistic", model.unwrap(), GREY, Losses::default());
-    let error = Program::compile(&Told {}, tracer)
-        .err()
-        .unwrap()
-        .to_string();
+    let error = refused(&Told {});
     assert!(
         error.contains("is a measurement, which nobody receives"),
         "{error}"

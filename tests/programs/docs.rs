@@ -42,6 +42,34 @@ fn the_servers_work_is_compiled_as_it_says() {
     }
 }
 
+/// The calls of a line of "What the language has" are in the specs that it links to.
+#[test]
+fn specs_use_what_the_language_has() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let guide = std::fs::read_to_string(root.join("docs/specs.md")).unwrap();
+    let (_, table) = guide.split_once("## What the language has").unwrap();
+    let (table, _) = table.split_once("\n## ").unwrap();
+    let rows = table.lines().filter(|line| line.starts_with("| ")).skip(1);
+    let rows: Vec<Vec<&str>> = rows.map(|line| line.split('|').collect()).collect();
+    assert!(rows.len() > 30, "{}", rows.len());
+    for row in rows {
+        let (name, calls, specs) = (row[1], row[2], row[4]);
+        let files = specs.split("](..").skip(1).map(|link| {
+            let path = link.split(')').next().unwrap();
+            let path = root.join(path.trim_start_matches('/'));
+            std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+        });
+        let code: String = files.collect();
+        assert!(!code.is_empty(), "{name}: no spec");
+        for call in calls.split('`').skip(1).step_by(2) {
+            assert!(
+                code.contains(call.trim_end_matches("()")),
+                "{name}: `{call}` is not used"
+            );
+        }
+    }
+}
+
 #[test]
 fn the_drawing_of_fed_avg_is_current() {
     let task = Task {

@@ -26,8 +26,8 @@ impl Index {
         }
     }
 
-    /// The count itself, in this program.
-    pub(crate) fn count(&self) -> usize {
+    /// The count itself, in this program. A hyper-parameter of another value makes another graph then.
+    pub fn count(&self) -> usize {
         match self.repr {
             Repr::Const(n) => usize::try_from(n).unwrap_or(0),
             Repr::Hyper(_, n) => n,

@@ -87,6 +87,7 @@ pub use loops::Batches;
 pub use map_operands::MapOperands;
 pub use objective::Objective;
 pub use params::Params;
+pub use peers::regular;
 pub use personal::{PERSONAL_MODEL, StagedEvaluation, stage_evaluations};
 pub use privacy::Released;
 pub use public::{PublicData, PublicExamples};
@@ -113,7 +114,7 @@ pub mod prelude {
         Scalar, Server, ServerCode, ServerComputeCx, ServerCx, Tensor, Topology, Tree, argmin,
         cross_entropy, function, grad, list, loss,
         optim::{self, Optimizer},
-        pick, value_and_grad,
+        pick, regular, value_and_grad,
     };
 }
 

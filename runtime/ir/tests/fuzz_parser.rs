@@ -12,6 +12,7 @@
 
 mod support;
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
@@ -22,7 +23,9 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
 /// Modules with every kind of region and attribute.
-const SEEDS: [&str; 8] = [
+const SEEDS: [&str; 10] = [
+    include_str!("texts/arith.fed"),
+    include_str!("texts/peers.fed"),
     include_str!("texts/chosen.fed"),
     include_str!("texts/aggregated.fed"),
     include_str!("texts/gathered.fed"),
@@ -170,7 +173,7 @@ fn nothing_panics() {
                 let graph = support::graph(random.random(), 12);
                 format!("// fedround tensor v1\n{}", graph.exact_text("step"))
             }
-            i => SEEDS[i - 2].to_owned(),
+            _ => SEEDS[random.random_range(0..SEEDS.len())].to_owned(),
         };
         let text = mutate(&base, &mut random);
         let ok = catch_unwind(AssertUnwindSafe(|| check(&text)));
@@ -193,4 +196,33 @@ fn the_unmutated_texts_are_accepted() {
     for text in SEEDS {
         assert!(check(text));
     }
+}
+
+#[test]
+fn every_fed_op_is_tried() {
+    let mut seen = BTreeSet::new();
+    for text in SEEDS {
+        let module = fed::parse(text).unwrap();
+        seen.extend(module.all_ops().map(|op| op.kind.name()));
+    }
+    let names = [
+        fed::FedOp::NAMES,
+        fed::ArithOp::NAMES,
+        fed::OptOp::NAMES,
+        fed::ExternalOp::NAMES,
+        fed::TreeOp::NAMES,
+        fed::PrivacyOp::NAMES,
+    ];
+    // The name of a function or a column ends that of its op, such as `loss.`. Hyper-parameters are
+    // written by name, where they are read.
+    let found = |name: &str| match name.strip_suffix('.') {
+        Some(_) => seen.iter().any(|op| op.starts_with(name)),
+        None => seen.contains(name) || name == "fed.hyper",
+    };
+    let missing: Vec<&str> = names
+        .concat()
+        .into_iter()
+        .filter(|name| !found(name))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }

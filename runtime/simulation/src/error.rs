@@ -147,6 +147,30 @@ pub enum RunError {
         /// The line of the spec.
         loc: Loc,
     },
+    /// A mixing matrix of another size than the cohort's.
+    #[error(
+        "{loc}: {clients} clients mix; expected a matrix of shape [{clients}, {clients}], or with a row and a column for each of all clients if the cohort is of `server.all_clients()`, found one of shape {found:?}"
+    )]
+    Mixing {
+        /// The cohort's clients.
+        clients: usize,
+        /// The matrix's shape.
+        found: Vec<usize>,
+        /// The line of the spec.
+        loc: Loc,
+    },
+    /// A row of a mixing matrix is no mean.
+    #[error(
+        "{loc}: row {row} of the mixing matrix sums to {found}; expected 1: divide the row by its sum, or give the client a weight of its own value"
+    )]
+    MixingRow {
+        /// Which row, from 0.
+        row: usize,
+        /// Its sum.
+        found: f32,
+        /// The line of the spec.
+        loc: Loc,
+    },
     /// A state of features or labels is read that nothing has set.
     #[error(
         "{loc}: the state `{name}` is read before it is set; set it in an earlier round or phase"

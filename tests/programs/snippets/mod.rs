@@ -90,12 +90,13 @@ fn code_of_the_docs_is_compiled() {
 
 #[test]
 fn algorithms_of_the_docs_have_graphs() {
-    let algorithms: [&dyn Algorithm; 9] = [
+    let algorithms: [&dyn Algorithm; 10] = [
         &<specs::Averaged>::default(),
         &<specs::Clustered>::default(),
         &<specs::FineTuned>::default(),
         &<specs::Feedback>::default(),
         &<specs::Gossip>::default(),
+        &<specs::Lined>::default(),
         &<specs::Loudest>::default(),
         &<specs::Senders>::default(),
         &<specs::Arriving>::default(),

@@ -68,6 +68,40 @@ impl<A: Algorithm> Algorithm for Gossip<A> {
 }
 
 #[derive(Hyper, Debug, Clone)]
+pub struct Lined<A = FedAvg> {
+    /// What trains.
+    pub base: A,
+    /// Clients in the line.
+    #[hyper(default = 10, range = 1..)]
+    pub peers: usize,
+}
+
+fn line(peers: Index) -> Vec<Vec<f32>> {
+    let n = peers.count();
+    let weight = |i: usize, j: usize| match i.abs_diff(j) {
+        0 if i == 0 || i + 1 == n => 2.0 / 3.0,
+        0 | 1 => 1.0 / 3.0,
+        _ => 0.0,
+    };
+    let row = |i| (0..n).map(|j| weight(i, j)).collect();
+    (0..n).map(row).collect()
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for Lined<A> {
+    fn round(&self, server: &ServerCx, _: Server<Params>) -> Server<Params> {
+        let x_0 = server.initial_params(0).broadcast(&server.all_clients());
+        let x = x_0.map(|k, x_0| self.client_update(k, k.state_or("x", &x_0)));
+        let weights = server.matrix(&line(self.peers));
+        let x = x.mix_by(&weights).map(|k, x| {
+            k.set_state("x", &x);
+            x
+        });
+        x.consensus()
+    }
+}
+
+#[derive(Hyper, Debug, Clone)]
 pub struct Loudest<A = FedAvg> {
     /// What trains.
     pub base: A,

@@ -189,6 +189,16 @@ pub enum Broken {
         "the mean of clients that mix is a measurement, which nobody receives: a round may only return it, and then reads no more of its argument; begin from `server.initial_params(0)`, and keep the clients' models in their states"
     )]
     Measured,
+    /// A constant matrix with a row that is not whole.
+    #[error(
+        "expected rows of {columns} finite numbers, found {entries} in all; give every row of the matrix as many, and at least one"
+    )]
+    Matrix {
+        /// Numbers in a row.
+        columns: usize,
+        /// Numbers in all.
+        entries: usize,
+    },
     /// An encoding whose length is not known.
     #[error(
         "the setting of `{encoding}` is {found}, but must be known before the round and be {expected}; give a hyper-parameter or a literal"

@@ -44,6 +44,7 @@ impl Verifier<'_> {
         self.release(&at, op);
         self.state(&at, op, place);
         self.setting(&at, op);
+        self.matrix(&at, op);
         if self.linked
             && matches!(
                 op.kind,
@@ -119,6 +120,17 @@ impl Verifier<'_> {
                 found: found.kind,
             };
             self.report(at, broken);
+        }
+    }
+
+    fn matrix(&mut self, at: &At, op: &Op) {
+        let OpKind::Fed(FedOp::Matrix(columns, entries)) = &op.kind else {
+            return;
+        };
+        let whole = !entries.is_empty() && entries.len().is_multiple_of(*columns);
+        if !whole || !entries.iter().all(|x| x.is_finite()) {
+            let (columns, entries) = (*columns, entries.len());
+            self.report(at, Broken::Matrix { columns, entries });
         }
     }
 

@@ -20,6 +20,23 @@ impl Codec<f64> for Real {
     }
 }
 
+/// Floats in brackets.
+pub(crate) struct Reals;
+
+impl Codec<Vec<f64>> for Reals {
+    fn write(value: &Vec<f64>, _: &'static str, to: &mut AttributeText) {
+        to.entries.push(format!("{value:?}"));
+    }
+
+    fn read(_: &'static str, from: &mut TextAttributes) -> Result<Vec<f64>, String> {
+        let numbers = from.plain(|piece| match piece {
+            Piece::List(items) => items.iter().map(|item| item.parse().ok()).collect(),
+            _ => None,
+        });
+        numbers.ok_or_else(|| "numbers in brackets".to_owned())
+    }
+}
+
 /// A bare count.
 pub(crate) struct Count;
 

@@ -54,6 +54,7 @@ pub(super) fn role(kind: &OpKind) -> Role {
             | FedOp::Broadcast
             | FedOp::Map
             | FedOp::InTurn
+            | FedOp::Matrix(..)
             | FedOp::Mix(_)
             | FedOp::Consensus
             | FedOp::Reduce(_)

@@ -126,6 +126,7 @@ impl Walker for Clients<'_> {
                     | FedOp::Broadcast
                     | FedOp::Map
                     | FedOp::InTurn
+                    | FedOp::Matrix(..)
                     | FedOp::Mix(_)
                     | FedOp::Consensus
                     | FedOp::Reduce(_)

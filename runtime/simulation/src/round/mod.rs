@@ -11,6 +11,7 @@ mod gathered;
 mod initial;
 mod map;
 mod mix;
+mod mixing_weights;
 mod non_finite_clients;
 mod observer;
 mod server;

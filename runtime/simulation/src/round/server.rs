@@ -12,6 +12,7 @@ use fedround_random::{Drawer, Purpose, StreamKey};
 
 use super::RoundStats;
 use super::initial::initial_params;
+use super::mix::matrix;
 use super::non_finite_clients::NonFiniteClients;
 use super::observer::{Observer, show_all};
 use crate::aggregate::reduction::Reduction;
@@ -209,6 +210,7 @@ impl Walker for Server<'_> {
             (OpKind::Fed(FedOp::Staleness), _) => self.staleness(),
             (OpKind::Fed(FedOp::Broadcast), _) => self.broadcast(op, env, last)?,
             (OpKind::Fed(FedOp::Gather | FedOp::Scatter), _) => self.cross(op, env, last)?,
+            (OpKind::Fed(FedOp::Matrix(columns, entries)), _) => matrix(self.cx, *columns, entries),
             (OpKind::Fed(FedOp::Mix(topology)), _) => return self.mix(op, *topology, env),
             (OpKind::Fed(FedOp::Consensus), _) => self.consensus(op, env)?,
             (OpKind::Fed(FedOp::Concat), _) => self.concat(op, env)?,

@@ -235,6 +235,10 @@ impl Walk<'_, '_> {
             OpKind::Fed(FedOp::Pairwise(_)) => {
                 self.define(&op.results, &TensorType::f32([self.cohort, self.cohort]));
             }
+            OpKind::Fed(FedOp::Matrix(columns, entries)) => {
+                let rows = entries.len() / (*columns).max(1);
+                self.define(&op.results, &TensorType::f32([rows, *columns]));
+            }
             OpKind::Fed(FedOp::Split(Kind::Scalar)) => {}
             OpKind::Fed(FedOp::Split(_)) => {
                 self.hand_on(&op.operands, &op.results);

@@ -61,6 +61,7 @@ fn excluded(op: &Op) -> Option<(&'static str, &'static str)> {
             | FedOp::Broadcast
             | FedOp::Map
             | FedOp::InTurn
+            | FedOp::Matrix(..)
             | FedOp::Mix(_)
             | FedOp::Consensus
             | FedOp::Reduce(_)

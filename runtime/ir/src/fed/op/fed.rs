@@ -6,7 +6,7 @@ use super::codec::{HookName, ResultKind};
 use super::encoding::{Encoding, EncodingName};
 use super::reduce::{Pairwise, Reduce};
 use super::topology::{Topology, TopologyName};
-use crate::text::codecs::{Count, Quoted, QuotedList};
+use crate::text::codecs::{Count, Quoted, QuotedList, Reals};
 use crate::text::ops;
 
 /// An op of the federation.
@@ -152,9 +152,12 @@ pub enum FedOp {
     /// as it was encoded. A map's result that is encoded crosses as its bytes. The setting is known
     /// before the round; [`Encoding::Sign`] has none.
     Encode(Encoding),
+    /// `fed.matrix 2 [0.5, 0.5, 0.25, 0.75]`: `() -> tensor@server`; a constant of so many columns, row by
+    /// row.
+    Matrix(usize, Vec<f64>),
     /// `fed.mix "ring"`: `({params | f32}@clients…) -> {params | f32}@clients…`; clients send their values to
     /// each other, and each has the weighted sum of its own and those that it received. All operands take
-    /// the same edges.
+    /// the same edges. Those of [`Topology::Matrix`] are followed by the weights, `tensor@server`.
     Mix(Topology),
     /// `fed.consensus`: `({params}@clients) -> params@server`; the mean over the clients, as a measurement
     /// of the simulation: nothing is sent, and no client may read it again. A run reports the mean squared
@@ -225,6 +228,7 @@ ops! { FedOp {
     "fed.set_client_state" = SetClientState [name: Quoted];
     "fed.personal" = Personal [name: Quoted, parts: QuotedList];
     "fed.encode" = Encode [encoding: EncodingName];
+    "fed.matrix" = Matrix [columns: Count, entries: Reals];
     "fed.mix" = Mix [topology: TopologyName];
     "fed.consensus" = Consensus [];
     "fed.call" = Call [hook: HookName];

@@ -5,7 +5,6 @@ use super::choice::Choice;
 use super::direction::Direction;
 use super::effect::Effect;
 use super::fed::FedOp;
-use super::topology::Topology;
 
 impl FedOp {
     pub(super) fn place(&self) -> Option<Place> {
@@ -29,6 +28,7 @@ impl FedOp {
             | Self::Broadcast
             | Self::Map
             | Self::InTurn
+            | Self::Matrix(..)
             | Self::Mix(_)
             | Self::Consensus
             | Self::Reduce(_)
@@ -79,7 +79,7 @@ impl FedOp {
             | Self::Uniform(_)
             | Self::Normal(_)
             | Self::Permutation(_) => Effect::Draws,
-            Self::Mix(Topology::Random) => Effect::Draws,
+            Self::Mix(topology) if topology.is_random() => Effect::Draws,
             Self::Encode(encoding) if encoding.is_random() => Effect::Draws,
             Self::Map | Self::InTurn => Effect::Regions,
             Self::Hyper(_)
@@ -117,6 +117,7 @@ impl FedOp {
             | Self::StartParams
             | Self::GlobalParams
             | Self::Encode(_)
+            | Self::Matrix(..)
             | Self::Mix(_)
             | Self::Consensus => Effect::Pure,
         }
@@ -170,6 +171,7 @@ impl FedOp {
             | Self::SetClientState(_)
             | Self::Personal(..)
             | Self::Encode(_)
+            | Self::Matrix(..)
             | Self::Consensus
             | Self::Call(_)
             | Self::Super(_) => None,
@@ -228,6 +230,7 @@ impl FedOp {
             | Self::SetClientState(_)
             | Self::Personal(..)
             | Self::Encode(_)
+            | Self::Matrix(..)
             | Self::Call(_)
             | Self::Super(_) => false,
         }

@@ -7,7 +7,7 @@ use crate::fed::operand_kinds::{
 };
 use crate::fed::{
     ArithOp, Choice, ExternalOp, FedOp, Kind, Module, OpKind, OptOp, Place, PrivacyOp, Reduce,
-    TreeOp, Type,
+    Topology, TreeOp, Type,
 };
 
 /// The signature of an op in code that runs at `place`.
@@ -211,15 +211,14 @@ pub fn signature(
             plain(&count[..found_count.min(1)], &[at(rows_kind(*kind))])
         }
 
-        OpKind::Fed(FedOp::Mix(_)) => {
-            let mixed = operands
-                .iter()
-                .map(|ty| Type::clients(carried_kind(ty.kind)));
-            let mixed: Vec<Type> = match found_count {
-                0 => vec![Type::clients(Params)],
-                _ => mixed.collect(),
-            };
-            plain(&mixed, &mixed)
+        OpKind::Fed(FedOp::Matrix(..)) => plain(&[], &[Type::server(Tensor)]),
+        OpKind::Fed(FedOp::Mix(topology)) => {
+            let weights = (*topology == Topology::Matrix).then(|| Type::server(Tensor));
+            let values = found_count.saturating_sub(weights.iter().len()).max(1);
+            let mixed = (0..values).map(|i| Type::clients(carried_kind(found(i))));
+            let mixed: Vec<Type> = mixed.collect();
+            let operands: Vec<Type> = mixed.iter().copied().chain(weights).collect();
+            plain(&operands, &mixed)
         }
         OpKind::Fed(FedOp::Consensus) => plain(&[Type::clients(Params)], &[Type::server(Params)]),
         OpKind::Fed(FedOp::Encode(encoding)) => {

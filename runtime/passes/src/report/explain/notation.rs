@@ -95,6 +95,10 @@ pub fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) -> Text {
         (OpKind::Fed(FedOp::InitialParams(stream)), _) => {
             Text::call("initial", &[Text::name(stream.to_string())])
         }
+        (OpKind::Fed(FedOp::Matrix(columns, entries)), _) => {
+            let rows = entries.len() / columns.max(&1);
+            Text::name(format!("matrix[{rows} × {columns}]"))
+        }
         (OpKind::Fed(FedOp::NthLargest), [of, n]) => {
             Text::call("largest", &[of.clone(), n.clone()])
         }

@@ -1,6 +1,6 @@
 //! Each operation: a name for its results, or a line.
 
-use fedround_ir::fed::{Choice, FedOp, Op, OpKind, OptOp, PrivacyOp, Reduce, Value};
+use fedround_ir::fed::{Choice, FedOp, Op, OpKind, OptOp, PrivacyOp, Reduce, Topology, Value};
 
 use super::Printer;
 use super::notation::{Text, expression, reduction};
@@ -142,11 +142,13 @@ impl Printer<'_> {
                 }
             }
             (OpKind::Fed(FedOp::Mix(topology)), results, _) => {
+                let name = match topology {
+                    Topology::Regular(degree) => format!("mix_regular_{degree}"),
+                    topology => format!("mix_{}", topology.name()),
+                };
+                let weights = operands.get(results.len()..).unwrap_or_default();
                 for ((value, result), text) in op.operands.iter().zip(results).zip(&operands) {
-                    let text = Text::call(
-                        &format!("mix_{}", topology.name()),
-                        std::slice::from_ref(text),
-                    );
+                    let text = Text::call(&name, &[std::slice::from_ref(text), weights].concat());
                     self.texts.insert(*result, text);
                     let cohort = self.cohorts.get(value).cloned().unwrap_or_default();
                     self.cohorts.insert(*result, cohort);

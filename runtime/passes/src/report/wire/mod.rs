@@ -131,8 +131,9 @@ impl Wire {
     }
 
     /// [`Wire::bytes`] as a formula in `P`, the number of parameters, `P[head]`, that of a part's,
-    /// `F`, the number of features, `L`, the number of labels, and `m`, the number of visits; and of what
-    /// is encoded, its codec: `top-k(P, share)`.
+    /// `F`, the number of features, `L`, the number of labels, `m`, the number of visits or of clients, and
+    /// `e`, that of the edges from a client that a matrix has; and of what is encoded, its codec:
+    /// `top-k(P, share)`.
     pub fn formula(&self) -> String {
         match self.initial {
             true => "0, the initial model".to_owned(),
@@ -150,7 +151,7 @@ impl Wire {
         self.initial || (self.kind == Kind::Params && self.without == Leaves::all())
     }
 
-    /// What is counted: `P`, `(P − P[head])`, `F`, `L` or nothing, and `m` times that.
+    /// What is counted: `P`, `(P − P[head])`, `F`, `L` or nothing, and `m`, `(m − 1)` or `e` times that.
     pub(super) fn symbol(&self) -> String {
         let one = match self.kind {
             Kind::Params => self.without.outside(),
@@ -160,7 +161,8 @@ impl Wire {
         };
         match self.peers {
             _ if self.visits => format!("m{one}"),
-            Some(peers) if peers.degree().is_none() => format!("(m − 1){one}"),
+            Some(Topology::Matrix) => format!("e{one}"),
+            Some(Topology::Complete) => format!("(m − 1){one}"),
             _ => one,
         }
     }
@@ -263,7 +265,8 @@ impl Rows<'_> {
                 }
             }
             Some(Direction::Across) => {
-                for value in &op.operands {
+                // The weights of a matrix, behind the values, are no message.
+                for value in op.operands.iter().take(op.results.len()) {
                     self.row(op, Direction::Across, *value);
                 }
             }

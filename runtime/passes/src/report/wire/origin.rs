@@ -127,6 +127,7 @@ impl Analysis for Origins<'_> {
                 | FedOp::SetServerState(_)
                 | FedOp::SetClientState(_)
                 | FedOp::Encode(_)
+                | FedOp::Matrix(..)
                 | FedOp::Mix(_)
                 | FedOp::Consensus
                 | FedOp::Call(_)
