@@ -286,6 +286,22 @@ fn too_few_clients_are_told_how_many() {
     assert!(text.contains("it has x, y\n"), "{text}");
 }
 
+/// Of a round with a cohort that trains and one that tests.
+#[test]
+fn explain_adds_up_the_bytes_of_all_cohorts_as_a_run_does() {
+    let place = Place::new();
+    let rest = "validated --data mnist --data-dir data --clients 6 --model logistic";
+    place.success(&format!("run {rest} --rounds 1 --out out"));
+    let metrics: Value = serde_json::from_str(&place.text("out/metrics.jsonl")).unwrap();
+    let kilobytes = |key: &str| metrics[key].as_f64().unwrap() / 1000.0;
+    let (down, up) = (kilobytes("bytes_down"), kilobytes("bytes_up"));
+    // Six models and one number down, one model and six numbers up.
+    assert_eq!((down, up), (188.404, 31.424));
+    let text = place.success(&format!("explain {}", rest.replace(" --data-dir data", "")));
+    let total = format!("all cohorts, a round: {down:.1} kB down, {up:.1} kB up");
+    assert!(text.contains(&total), "{text}");
+}
+
 #[test]
 fn a_newcomer_is_reported_on_its_own() {
     let place = Place::new();
