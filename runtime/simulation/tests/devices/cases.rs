@@ -74,7 +74,7 @@ pub struct Case(
     pub usize,
 );
 
-pub const CASES: [Case; 50] = [
+pub const CASES: [Case; 51] = [
     Case("fedavg", &[("weight_decay", "0.01")], 2),
     Case("fedavgm", &[], 2),
     Case("fedopt", &[], 2),
