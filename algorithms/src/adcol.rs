@@ -45,10 +45,10 @@ pub struct Adcol<A = FedAvg> {
     /// `μ`: weight of the divergence from uniform; at 0 every party trains for itself.
     #[hyper(default = 1.0, range = 0.0..)]
     pub mu: f32,
-    /// Share of a party's representations that it sends, drawn anew in each round.
+    /// Share of its representations that a party sends. It draws other ones in each round.
     #[hyper(default = 1.0, range = 0.0..=1.0)]
     pub sample: f32,
-    /// Passes of the discriminator over what it got.
+    /// Passes of the discriminator over the representations that the server received.
     #[hyper(default = 1, range = 1..)]
     pub passes: usize,
     /// Whether the discriminator sees rows of the same size, those of a mean square of 1.

@@ -23,7 +23,7 @@ pub struct Agnostic<A = FedAvg> {
     /// `γ_λ`: step size of the mixture; at 0 the mean is uniform for ever.
     #[hyper(default = 0.1, range = 0.0..)]
     pub dual_lr: f32,
-    /// Examples of a client that its loss is of, at most, drawn anew in each round.
+    /// The largest number of examples of a client on which its loss is measured. They are drawn again in each round.
     #[hyper(default = 1000, range = 1..)]
     pub examples: usize,
 }

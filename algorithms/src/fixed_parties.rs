@@ -38,10 +38,10 @@ pub struct FixedParties<A = Adcol> {
     /// Momentum of the discriminator.
     #[hyper(default = 0.9, range = 0.0..1.0)]
     pub d_momentum: f32,
-    /// Passes of the discriminator over what it got.
+    /// Passes of the discriminator over the representations that the server received.
     #[hyper(default = 1, range = 1..)]
     pub passes: usize,
-    /// Share of a party's representations that it sends, drawn anew in each round.
+    /// Share of its representations that a party sends. It draws other ones in each round.
     #[hyper(default = 1.0, range = 0.0..=1.0)]
     pub sample: f32,
     /// Whether the discriminator sees rows of the same size, as the base's `normalised` has to say, too.

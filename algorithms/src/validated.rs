@@ -26,7 +26,7 @@ pub struct Validated<A = FedAvg> {
     /// Share of the others that train in a round.
     #[hyper(default = 0.2, range = 0.0..=1.0)]
     pub share: f32,
-    /// Examples of a validation client that its loss is of, at most, drawn anew in each round.
+    /// The largest number of examples of a validation client on which its loss is measured. They are drawn again in each round.
     #[hyper(default = 1000, range = 1..)]
     pub examples: usize,
 }

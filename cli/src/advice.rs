@@ -149,7 +149,7 @@ fn help(error: &CliError) -> Option<String> {
             "resize and normalise change each image alike; crop, flip and rotate do not"
         }
         CliError::Taken { .. } => {
-            "choose another --out, or leave it away for the next free name under runs/; `fedround resume` goes on with a run that was stopped"
+            "choose another --out, or omit --out to take the next free name under runs/; `fedround resume` goes on with a run that was stopped"
         }
         CliError::CheckpointEvery(_) => "--checkpoint rounds:10 writes one after every tenth round",
         CliError::NoRun { .. } => "`fedround run --out DIR` begins a run",

@@ -145,6 +145,9 @@ pub(crate) struct ConfigArgs {
     /// Seed [default: 1]
     #[arg(long, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub seed: Option<u64>,
+    /// Print JSON, as docs/json.md describes it
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -248,6 +251,9 @@ pub(crate) struct OptArgs {
     /// List the passes
     #[arg(long)]
     pub list: bool,
+    /// Print the list as JSON, as docs/json.md describes it
+    #[arg(long, requires = "list")]
+    pub json: bool,
     /// Report the time of each pass on stderr
     #[arg(long)]
     pub timings: bool,

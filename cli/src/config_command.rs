@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::args::ConfigArgs;
 use crate::catalog::Catalog;
 use crate::error::CliError;
+use crate::files::json;
 use crate::settings::Settings;
 use crate::terminal::print;
 
@@ -13,5 +14,9 @@ pub(crate) fn config(catalog: &Catalog, args: &ConfigArgs) -> Result<(), CliErro
     let spec = args.spec.as_deref();
     let settings = Settings::resolve(&args.settings, &args.tests, spec, args.seed)?;
     let algorithm = catalog.algorithm(&settings.spec, &settings.hypers)?;
-    print(&settings.config(&*algorithm).text(Path::new("-"))?)
+    let config = settings.config(&*algorithm);
+    match args.json {
+        true => print(&json(&config)?),
+        false => print(&config.text(Path::new("-"))?),
+    }
 }

@@ -1,14 +1,25 @@
 //! `fedround export`: a run's model as a file that PyTorch loads.
 
 use fedround_models::{Layout, Leaf, NamedValues, to_safetensors, to_torch_file};
+use serde::Serialize;
 
 use crate::catalog::Catalog;
 use crate::error::CliError;
-use crate::files::write_new;
+use crate::files::{json, write_new};
 use crate::model_args::{ExportArgs, ExportFormat};
 use crate::run::SettingArgs;
-use crate::terminal::{grouped, tell};
+use crate::terminal::{grouped, print, tell};
 use crate::trained_run::TrainedRun;
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Exported {
+    file: String,
+    /// Their names.
+    tensors: Vec<String>,
+    /// In all of them.
+    numbers: usize,
+}
 
 /// Runs the subcommand.
 pub(crate) fn export(catalog: &Catalog, args: &ExportArgs) -> Result<(), CliError> {
@@ -49,6 +60,13 @@ pub(crate) fn export(catalog: &Catalog, args: &ExportArgs) -> Result<(), CliErro
     };
     write_new(&args.to, &bytes.map_err(failed)?)?;
     let numbers: usize = values.iter().map(Vec::len).sum();
+    if args.json {
+        return print(&json(&Exported {
+            file: args.to.display().to_string(),
+            tensors: tensors.into_iter().map(|(name, ..)| name).collect(),
+            numbers,
+        })?);
+    }
     let (n, numbers) = (values.len(), grouped(numbers as u64));
     tell!(
         "{n} tensors of {numbers} numbers are in {}",

@@ -84,6 +84,10 @@ pub(crate) struct PredictArgs {
     /// Folder that holds the folders of datasets [default: as in the run, or data]
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
+    /// Print JSON, which it does without this flag, too
+    #[arg(long)]
+    #[allow(dead_code, reason = "predictions are always JSON")]
+    pub json: bool,
 }
 
 const EXPORT_EXAMPLES: &str = "\
@@ -113,6 +117,9 @@ pub(crate) struct ExportArgs {
     /// [default: the model without auxiliary networks]
     #[arg(long, value_name = "PART")]
     pub part: Vec<String>,
+    /// Print JSON, as docs/json.md describes it
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -8,9 +8,11 @@ use fedround_ir::fed::{Module, print_exact};
 use fedround_ir::tensor::Graph;
 use fedround_ir::text::{Document, TENSOR_VERSION, parse_sections};
 use fedround_passes::{Pass, PassManager, PassTarget, Request, timing_table};
+use serde::Serialize;
 
 use crate::args::OptArgs;
 use crate::error::CliError;
+use crate::files::json;
 use crate::pass_dump::pass_manager;
 use crate::table::columns;
 use crate::terminal::{print, tell};
@@ -18,7 +20,10 @@ use crate::terminal::{print, tell};
 /// Runs the subcommand.
 pub(crate) fn opt(args: &OptArgs) -> Result<(), CliError> {
     let (Some(file), false) = (&args.file, args.list) else {
-        return print(&(list::<Module>() + &list::<Graph>()));
+        return match args.json {
+            true => print(&json(&[dialect::<Module>(), dialect::<Graph>()])?),
+            false => print(&(list::<Module>() + &list::<Graph>())),
+        };
     };
     let text = read(file)?;
     let sections = parse_sections(&text).map_err(|source| CliError::Text {
@@ -81,6 +86,35 @@ fn read(file: &Path) -> Result<String, CliError> {
     let stdin = io::stdin().read_to_string(&mut text);
     stdin.map_err(CliError::io("read", file))?;
     Ok(text)
+}
+
+/// A dialect of `fedround opt --list --json`.
+#[derive(Serialize)]
+struct Dialect {
+    dialect: &'static str,
+    passes: Vec<Listed>,
+}
+
+/// A pass of a dialect.
+#[derive(Serialize)]
+struct Listed {
+    name: &'static str,
+    /// Whether it takes a number, as in `batch-clients=8`.
+    takes_number: bool,
+    doc: &'static str,
+}
+
+/// The passes of a dialect for other programs.
+fn dialect<P: PassTarget>() -> Dialect {
+    let listed = |pass: &Pass<P>| Listed {
+        name: pass.name,
+        takes_number: pass.number.is_some(),
+        doc: pass.about,
+    };
+    Dialect {
+        dialect: P::DIALECT,
+        passes: P::passes().iter().map(listed).collect(),
+    }
 }
 
 /// The passes of a dialect.

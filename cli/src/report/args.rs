@@ -24,4 +24,7 @@ pub(crate) struct ReportArgs {
     /// Show it in the browser
     #[arg(long)]
     pub open: bool,
+    /// Print JSON, as docs/json.md describes it
+    #[arg(long)]
+    pub json: bool,
 }

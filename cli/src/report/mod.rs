@@ -11,21 +11,35 @@ mod tiles;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use serde::Serialize;
+
 pub(super) use args::ReportArgs;
 
 use crate::catalog::Catalog;
 use crate::compare::COMPARISON;
 use crate::error::CliError;
-use crate::files::write_text;
+use crate::files::{json, write_text};
 use crate::run::CONFIG;
 use crate::terminal::{print, tell};
 
 /// The page's file in the folder.
 const PAGE: &str = "report.html";
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Written {
+    page: String,
+}
+
 /// Runs the subcommand.
 pub(super) fn report(catalog: &Catalog, args: &ReportArgs) -> Result<(), CliError> {
     let path = write(catalog, &args.dir)?;
-    print(&format!("{}\n", path.display()))?;
+    match args.json {
+        true => print(&json(&Written {
+            page: path.display().to_string(),
+        })?)?,
+        false => print(&format!("{}\n", path.display()))?,
+    }
     if args.open && !open(&path) {
         tell!("warning: no browser could be started");
     }

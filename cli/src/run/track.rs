@@ -22,7 +22,7 @@ pub(super) const CLIENT_TABLE: &str = "clients.csv";
 pub(crate) enum Track {
     /// events.out.tfevents.*, a file of TensorBoard
     Tensorboard,
-    /// metrics.csv, a row a round; with --track-clients, clients.csv, too
+    /// metrics.csv, with one row for each round; with --track-clients also clients.csv
     Csv,
     /// A row for each client and each domain in each evaluation.
     #[value(skip)]

@@ -5,7 +5,8 @@ use serde_json::Value;
 use crate::support::{Place, SMALL, stderr};
 
 /// Keys whose values are maps by names, which the page cannot list.
-const MAPS: [&str; 8] = [
+const MAPS: [&str; 9] = [
+    "probabilities",
     "server",
     "hyper",
     "class_accuracy",
@@ -56,6 +57,14 @@ fn stdout_is_json_that_the_page_describes() {
             "`data`",
             "data partition mnist --partition iid --clients 3 --out who.svg".to_owned(),
         ),
+        ("`export`", "export run --to model.pt".to_owned()),
+        ("`predict`", "predict run sheet.png".to_owned()),
+        ("`report`", "report run".to_owned()),
+        (
+            "`config`",
+            "config fedprox --data mnist --seed 3".to_owned(),
+        ),
+        ("`opt --list`", "opt --list".to_owned()),
         ("`bench`", format!("bench {tiny}")),
         ("`bench`", format!("bench {tiny} --runs 1")),
         ("`doctor`", "doctor".to_owned()),
