@@ -2,6 +2,15 @@
 
 use fedround::prelude::*;
 
+/// What a client of [`FedRep`] keeps.
+#[derive(Hyper, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FedRepPart {
+    /// The head.
+    Head,
+    /// The predictor, in networks with a projection head.
+    Predictor,
+}
+
 /// FedRep. Collins et al. 2021, "Exploiting Shared Representations for Personalized Federated
 /// Learning", Algorithm 1, <https://arxiv.org/abs/2102.07078>.
 ///
@@ -27,6 +36,14 @@ pub struct FedRep {
     /// `α`: local step size.
     #[hyper(default = 0.01, range = 0.0..=1000000.0)]
     pub lr: f32,
+    /// The layers that are a client's own: `head`, or `predictor` in networks with a projection head.
+    #[hyper(default = FedRepPart::Head)]
+    pub part: FedRepPart,
+}
+
+/// The part that is a client's own.
+fn parts(part: FedRepPart) -> [&'static str; 1] {
+    [part.word()]
 }
 
 #[federated]
@@ -40,18 +57,21 @@ impl Algorithm for FedRep {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let mut w = self.personalize(k, w);
         for b in k.batches(self.epochs, self.batch) {
-            w = (&w - self.lr * self.gradient(k, &w, &b)).replace_parts(&["head"], &w);
+            w = (&w - self.lr * self.gradient(k, &w, &b)).replace_parts(&parts(self.part), &w);
         }
-        k.set_personal(&["head"], &w);
-        w.replace_parts(&["head"], &k.global_params())
+        k.set_personal(&parts(self.part), &w);
+        w.replace_parts(&parts(self.part), &k.global_params())
     }
 
     /// The client's head, fitted to the representation that it received.
     fn personalize(&self, k: &ClientCx, w: Params) -> Params {
-        let mut own = k.personal(&["head"], &w);
+        let mut own = k.personal(&parts(self.part), &w);
         for b in k.batches(self.head_epochs, self.batch) {
-            own = own.replace_parts(&["head"], &(&own - self.lr * self.gradient(k, &own, &b)));
+            own = own.replace_parts(
+                &parts(self.part),
+                &(&own - self.lr * self.gradient(k, &own, &b)),
+            );
         }
-        w.replace_parts(&["head"], &own)
+        w.replace_parts(&parts(self.part), &own)
     }
 }

@@ -80,7 +80,7 @@ pub use fed_md::FedMd;
 pub use fed_nova::{FedNova, FedNovaSteps};
 pub use fed_opt::{FedOpt, FedOptRule};
 pub use fed_prox::FedProx;
-pub use fed_rep::FedRep;
+pub use fed_rep::{FedRep, FedRepPart};
 pub use fixed_parties::FixedParties;
 pub use frozen::Frozen;
 pub use gradient_weights::GradientWeights;
@@ -192,7 +192,7 @@ mod tests {
         ("fed_nova", include_str!("fed_nova.rs"), 40),
         ("fed_opt", include_str!("fed_opt.rs"), 40),
         ("fed_prox", include_str!("fed_prox.rs"), 15),
-        ("fed_rep", include_str!("fed_rep.rs"), 30),
+        ("fed_rep", include_str!("fed_rep.rs"), 37),
         ("fixed_parties", include_str!("fixed_parties.rs"), 50),
         ("frozen", include_str!("frozen.rs"), 40),
         ("hyp_cluster", include_str!("hyp_cluster.rs"), 60),

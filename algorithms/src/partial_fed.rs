@@ -16,6 +16,9 @@ pub enum PartialFedOwn {
     /// Batch normalisation and the head.
     #[hyper(word = "norm+head")]
     NormAndHead,
+    /// Batch normalisation and the predictor, in networks with a projection head.
+    #[hyper(word = "norm+predictor")]
+    NormAndPredictor,
     /// Everything: it loads nothing.
     All,
 }
@@ -29,7 +32,7 @@ pub enum PartialFedOwn {
 /// samples of Gumbel-softmax.
 ///
 /// Departs:
-/// - Rules are of two kinds of layers, the head and batch normalisation.
+/// - Rules are of two kinds of layers, the head (or the predictor) and batch normalisation.
 /// - `s` and the weights take turns once a round, on the client's data; the paper alternates.
 ///
 /// Defaults: the rule of the head and batch normalisation; the annealing is ours.
@@ -37,8 +40,8 @@ pub enum PartialFedOwn {
 pub struct PartialFed<A = FedAvg> {
     /// What trains.
     pub base: A,
-    /// What a client does not load from the server: `none`, `norm`, `head`, `norm+head` or `all`;
-    /// nothing is read of it where clients learn that.
+    /// What a client does not load from the server: `none`, `norm`, `head`, `norm+head`,
+    /// `norm+predictor` or `all`; nothing is read of it where clients learn that.
     #[hyper(default = PartialFedOwn::NormAndHead)]
     pub own: PartialFedOwn,
     /// Whether clients learn instead what to load.
@@ -89,6 +92,7 @@ impl<A: Algorithm> Algorithm for PartialFed<A> {
             PartialFedOwn::Norm => w.replace_parts(&["BatchNorm"], &own),
             PartialFedOwn::Head => w.replace_parts(&["head"], &own),
             PartialFedOwn::NormAndHead => w.replace_parts(&["BatchNorm", "head"], &own),
+            PartialFedOwn::NormAndPredictor => w.replace_parts(&["BatchNorm", "predictor"], &own),
             PartialFedOwn::All => own,
         }
     }

@@ -150,6 +150,28 @@ impl Catalog {
         Ok(compiled)
     }
 
+    /// Compiles what a run trains, as far as that depends on no data.
+    #[cfg(test)]
+    pub(crate) fn compile_run(&self, settings: &Settings) -> Result<Program, CliError> {
+        let networks = settings.run.auxiliaries.iter();
+        let subject = Subject {
+            spec: settings.spec.clone(),
+            model: settings.model.clone(),
+            train: settings.run.train.clone(),
+            aux: networks
+                .map(|(name, variant)| format!("{name}={variant}"))
+                .collect(),
+            data: settings.data.to_string(),
+            reading: settings.reading.clone(),
+            clients: settings.run.clients,
+            set: vec![],
+        };
+        let shapes = shapes(&subject)?;
+        let (target, passes) = (Target::default(), &mut PassManager::new());
+        let compiled = self.compile_with(&subject, &settings.hypers, (&shapes, target), passes)?;
+        Ok(compiled.program)
+    }
+
     fn compile_with(
         &self,
         subject: &Subject,

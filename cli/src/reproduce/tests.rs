@@ -200,6 +200,28 @@ fn every_table_can_be_planned_at_both_scales() {
     }
 }
 
+/// A table may name a part or a network that its model has not. Settings differ in numbers alone, so that one of each
+/// is compiled.
+#[test]
+fn every_method_compiles_with_the_model_of_its_table() {
+    let (catalog, mut known) = (Catalog::default(), BTreeSet::new());
+    for (paper, table) in tables() {
+        let args = arguments("paper table --seeds 1");
+        let found = Paper::find(paper.name).unwrap();
+        let plan = Plan::new(&catalog, found, &table.name, &args).unwrap();
+        for entrant in &plan.entrants {
+            let settings = &entrant.settings;
+            let Settings { spec, model, .. } = settings;
+            let networks = format!("{:?}", settings.run.auxiliaries);
+            if known.insert((spec.clone(), model.clone(), networks)) {
+                let at = format!("{} {}, {spec} of {model}", paper.name, table.name);
+                let compiled = catalog.compile_run(settings);
+                assert!(compiled.is_ok(), "{at}: {}", compiled.err().unwrap());
+            }
+        }
+    }
+}
+
 /// What the page of all tables and figures says.
 fn coverage() -> String {
     let mut page = String::from(COVERAGE);

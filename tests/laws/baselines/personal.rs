@@ -10,6 +10,7 @@ fn heads_and_bodies_take_turns() {
         epochs: 1,
         batch: 10,
         lr: LR,
+        ..FedRep::default()
     };
     let mut simulation = simulation(&rep, "2nn", even());
     let names: Vec<String> = simulation
