@@ -11,7 +11,7 @@ fn ftrl() -> DpFtrl {
         base: base(),
         clients: 3,
         noise: 1e-6,
-        clip: 1000.0,
+        clip: 100.0,
         beta: 0.9,
         server_lr: 1.0,
     }
@@ -59,7 +59,7 @@ fn with_hardly_any_noise_it_is_fed_avg_with_momentum() {
         clients: 3,
     };
     let after = |spec: &dyn Algorithm| trained(spec, "logistic", deal(), 5);
-    // Noise of 1e-6 · 1000 a node, of three clients.
+    // Noise of 1e-6 · 100 a node, divided by three clients.
     assert_close(&after(&ftrl()), &after(&plain), 5e-3);
     let more = DpFtrl {
         noise: 1e-3,

@@ -181,7 +181,8 @@ fn envelopes_that_do_not_fit_are_refused() {
         records.payload(&mut ReceivedObjects::new(100))
     };
     let id = ObjectId::of(b"a").to_string();
-    let cases: [(&[(&str, Option<Kind>)], &str); 5] = [
+    type Items<'a> = &'a [(&'a str, Option<Kind>)];
+    let cases: [(Items<'_>, &str); 5] = [
         (&[("own", None)], "has no value"),
         (
             &[("own", config("a", "")), ("own", config("b", ""))],
