@@ -157,7 +157,7 @@ impl Catalog {
         let subject = Subject {
             spec: settings.spec.clone(),
             model: settings.model.clone(),
-            train: settings.run.train.clone(),
+            train: settings.run.train,
             aux: networks
                 .map(|(name, variant)| format!("{name}={variant}"))
                 .collect(),

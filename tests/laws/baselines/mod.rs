@@ -5,8 +5,8 @@ mod fada;
 mod personal;
 
 use fedround::algorithms::{
-    FedAvg, FedAvgM, FedBn, FedNova, FedOpt, FedOptRule, FedProx, FedRep, Moon, PartialFed,
-    PartialFedOwn, PerFedAvg, PerFedAvgVariant, Scaffold, Solo,
+    FedAvg, FedAvgM, FedBn, FedNova, FedOpt, FedOptRule, FedProx, FedRep, FedRepPart, Moon,
+    PartialFed, PartialFedOwn, PerFedAvg, PerFedAvgVariant, Scaffold, Solo,
 };
 use fedround::prelude::*;
 use fedround::simulation::{CohortBatch, Simulation};
@@ -215,6 +215,7 @@ fn groups_of_clients_are_clients_one_by_one() {
                 epochs: 1,
                 batch: 10,
                 lr: LR,
+                part: FedRepPart::Head,
             }),
         ),
         (
