@@ -16,7 +16,14 @@ pub(crate) fn config(catalog: &Catalog, args: &ConfigArgs) -> Result<(), CliErro
     let algorithm = catalog.algorithm(&settings.spec, &settings.hypers)?;
     let config = settings.config(&*algorithm);
     match args.json {
-        true => print(&json(&config)?),
+        true => {
+            let mut config = serde_json::to_value(&config)?;
+            // What a file does not have is not here either.
+            if let Some(settings) = config.as_object_mut() {
+                settings.retain(|_, value| !value.is_null());
+            }
+            print(&json(&config)?)
+        }
         false => print(&config.text(Path::new("-"))?),
     }
 }
