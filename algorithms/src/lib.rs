@@ -206,7 +206,7 @@ mod tests {
         ("mime_lite", include_str!("mime_lite.rs"), 40),
         ("moon", include_str!("moon.rs"), 40),
         ("older", include_str!("older.rs"), 50),
-        ("partial_fed", include_str!("partial_fed.rs"), 50),
+        ("partial_fed", include_str!("partial_fed.rs"), 51),
         ("per_fed_avg", include_str!("per_fed_avg.rs"), 40),
         ("push_sum", include_str!("push_sum.rs"), 60),
         ("scaffold", include_str!("scaffold.rs"), 40),

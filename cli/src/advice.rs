@@ -16,7 +16,7 @@ use fedround_store::{ClientStoreError, StoreError};
 
 use crate::config::is_setting;
 use crate::error::CliError;
-use crate::own_data_advice::of_own_data;
+use crate::own_data_advice::{BROKEN, NATURAL, of_own_data};
 use crate::terminal::tell;
 
 /// Exit code of bad input and failed runs.
@@ -30,10 +30,6 @@ const WEIGHTS: &str = "docs/weights.md describes files of weights, and --rename 
 const DEVICES: &str =
     "--device cpu runs everywhere; `fedround doctor` says what there is and what is missing";
 const NO_SPACE: &str = "make space, then `fedround resume DIR` goes on from the last checkpoint";
-/// What to do about pictures that cannot be decoded.
-pub(crate) const BROKEN: &str = "--broken skip leaves such files out of a folder of your own";
-/// What names the clients of a user's own data.
-pub(crate) const NATURAL: &str = "a table names them with --client-column COLUMN, a folder of images by one more level of folders, and an archive of arrays by `clients`";
 const CLIENTS: &str = "--clients N sets the number of clients";
 
 /// The process's exit code after an error.

@@ -2,6 +2,11 @@
 
 use fedround_data::OwnDataError;
 
+/// What to do about pictures that cannot be decoded.
+pub(crate) const BROKEN: &str = "--broken skip leaves such files out of a folder of your own";
+/// What names the clients of a user's own data.
+pub(crate) const NATURAL: &str = "a table names them with --client-column COLUMN, a folder of images by one more level of folders, and an archive of arrays by `clients`";
+
 /// The switch that helps, if there is one.
 pub(crate) fn of_own_data(error: &OwnDataError) -> Option<&'static str> {
     Some(match error {

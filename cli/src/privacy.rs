@@ -8,7 +8,7 @@ use fedround_metrics::privacy::{gaussian_epsilon, laplace_epsilon};
 use fedround_passes::fed::{Mechanism, NoiseKind, RowSteps, Unit, mechanisms};
 
 use crate::privacy_bound::{NoBound, replaced, round_up, rounds_of};
-use crate::privacy_grounds::grounds;
+use crate::privacy_grounds::{grounds, once};
 use crate::privacy_passes::InPasses;
 use crate::terminal::grouped;
 
@@ -71,12 +71,6 @@ fn place(mechanism: &Mechanism) -> String {
         ),
         false => format!("  {loc}: {noise} of {scale} on {who} of norm at most {bound}\n"),
     }
-}
-
-/// Whether a round adds some noise once.
-pub(crate) fn once(mechanism: &Mechanism) -> bool {
-    let loops = mechanism.repetitions.as_ref();
-    loops.is_some_and(|loops| loops.times == 1 && loops.batches.is_empty())
 }
 
 fn kind(mechanism: &Mechanism) -> &'static str {

@@ -2,8 +2,6 @@
 
 use fedround_passes::fed::{Draw, Mechanism};
 
-use crate::privacy::once;
-
 /// What the ε of training with noise rests on.
 const TRAINED: &str = "  \
   Of training with noise:
@@ -91,4 +89,10 @@ pub(crate) fn grounds(known: &[Mechanism]) -> String {
 fn in_passes(mechanism: &Mechanism) -> bool {
     let draw = mechanism.cohort.map(|sum| sum.draw);
     matches!(draw, Some(Draw::Passes(_)))
+}
+
+/// Whether a round adds some noise once.
+pub(crate) fn once(mechanism: &Mechanism) -> bool {
+    let loops = mechanism.repetitions.as_ref();
+    loops.is_some_and(|loops| loops.times == 1 && loops.batches.is_empty())
 }

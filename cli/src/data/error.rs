@@ -3,8 +3,7 @@
 use fedround_data::{ColumnError, DataError, PartitionError};
 
 use super::fetch::FetchError;
-use crate::advice::{BROKEN, NATURAL};
-use crate::own_data_advice::of_own_data;
+use crate::own_data_advice::{BROKEN, NATURAL, of_own_data};
 
 /// Why the subcommand stopped.
 #[derive(Debug, thiserror::Error)]

@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 use fedround_names::nearest;
 
+use super::OwnDataError;
 use super::kinds::KINDS;
-use super::{OwnDataError, last};
 use crate::DataError;
 
 /// Where data is. It is parsed from, and printed as, its text.
@@ -121,4 +121,10 @@ impl DataLocation {
         }
         .into()
     }
+}
+
+/// The last part of a path, for names.
+pub(super) fn last(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    name.to_string_lossy().into_owned()
 }

@@ -8,6 +8,7 @@ mod arrays;
 mod bundled;
 mod data_location;
 mod error;
+mod file_advice;
 mod file_error;
 mod hold_out;
 mod images;
@@ -18,7 +19,7 @@ mod normalize;
 mod read_options;
 mod table;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use data_location::DataLocation;
@@ -225,10 +226,4 @@ impl DataSource for Arc<Dataset> {
     fn load(&self) -> Result<Arc<Dataset>, DataError> {
         Ok(self.clone())
     }
-}
-
-/// The last part of a path, for names.
-fn last(path: &Path) -> String {
-    let name = path.file_name().unwrap_or(path.as_os_str());
-    name.to_string_lossy().into_owned()
 }

@@ -3,23 +3,16 @@
 use std::sync::Arc;
 
 use burn_backend::TensorMetadata;
-use fedround_exec::tensor::{from_floats, read, read_all};
+use fedround_exec::tensor::{read, read_all};
 use fedround_ir::fed::{Op, Reduce, Topology};
 use fedround_random::Purpose;
 
 use super::mixing_weights::{Weights, weights_of, weights_of_matrix};
 use super::server::Server;
 use crate::aggregate::reduction::{Reduction, bytes};
-use crate::context::{RoundContext, missing};
+use crate::context::missing;
 use crate::error::RunError;
 use crate::value::{Env, RtVal};
-
-/// A constant matrix, as a tensor of the server.
-pub(super) fn matrix(cx: RoundContext<'_>, columns: usize, entries: &[f64]) -> RtVal {
-    let shape = [entries.len() / columns.max(1), columns];
-    let entries = entries.iter().map(|x| *x as f32).collect();
-    RtVal::Tensor(from_floats(entries, &shape, cx.program.device()))
-}
 
 impl Server<'_> {
     /// `fed.mix`, of all operands along the same edges.

@@ -2,14 +2,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use fedround_exec::tensor::from_floats;
 use fedround_ir::fed::Topology;
 use fedround_random::{Stream, StreamKey, permutation};
+
+use crate::context::RoundContext;
+use crate::value::RtVal;
 
 /// For each receiver, the clients whose values it has, with their weights; its own is among them.
 pub(super) type Weights = Vec<BTreeMap<usize, f64>>;
 
 /// How many swaps a random graph is drawn by, for each of its edges.
 const SWAPS: usize = 10;
+
+/// A constant matrix, as a tensor of the server.
+pub(super) fn matrix(cx: RoundContext<'_>, columns: usize, entries: &[f64]) -> RtVal {
+    let shape = [entries.len() / columns.max(1), columns];
+    let entries = entries.iter().map(|x| *x as f32).collect();
+    RtVal::Tensor(from_floats(entries, &shape, cx.program.device()))
+}
 
 /// The weights of a topology over so many clients in round `t`, from 0.
 pub(super) fn weights_of(topology: Topology, clients: usize, t: usize, key: StreamKey) -> Weights {

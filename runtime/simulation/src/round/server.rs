@@ -12,7 +12,7 @@ use fedround_random::{Drawer, Purpose, StreamKey};
 
 use super::RoundStats;
 use super::initial::initial_params;
-use super::mix::matrix;
+use super::mixing_weights::matrix;
 use super::non_finite_clients::NonFiniteClients;
 use super::observer::{Observer, show_all};
 use crate::aggregate::reduction::Reduction;

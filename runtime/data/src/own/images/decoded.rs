@@ -5,7 +5,7 @@ use std::path::Path;
 use md5::{Digest, Md5};
 
 use crate::ImageFiles;
-use crate::own::last;
+use crate::own::data_location::last;
 
 /// Bytes of decoded images that memory holds.
 const MEMORY: usize = 1 << 28;

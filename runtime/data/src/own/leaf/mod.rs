@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 pub use text::LETTERS;
 
-use super::file_error::of_own_file;
+use super::file_advice::of_own_file;
 use super::hold_out::{hold_out, split};
 use super::labels::{Names, notes};
 use super::{DataLocation, OwnDataError, OwnFileError, ReadOptions};

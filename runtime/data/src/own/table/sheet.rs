@@ -7,7 +7,7 @@ use fedround_names::nearest;
 use crate::DataError;
 use crate::formats::files::start;
 use crate::formats::record::{Record, Records};
-use crate::own::file_error::of_own_file;
+use crate::own::file_advice::of_own_file;
 use crate::own::{DataLocation, OwnDataError};
 
 /// A CSV file with a header. Fields are separated by the one of `,`, `;` and tabs that its first line has most
