@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
-use crate::support::{Place, SMALL, stderr};
+use crate::support::{Place, SMALL, in_one_line, stderr};
 
 const RUNS: [&str; 4] = [
     "fedavg-seed1",
@@ -47,7 +47,7 @@ fn a_grid_writes_its_runs_and_what_they_come_to() {
         "±",
         "2 seeds",
     ] {
-        assert!(text.contains(part), "{part}: {text}");
+        assert!(in_one_line(&text).contains(part), "{part}: {text}");
     }
     // At a terminal nothing is cut off, and nobody claims what seeds do not show.
     assert!(

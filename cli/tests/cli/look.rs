@@ -1,6 +1,6 @@
 //! Subcommands that only look: list, graph, explain, help.
 
-use crate::support::{Place, stderr};
+use crate::support::{Place, in_one_line, stderr};
 
 #[test]
 fn list_has_everything_with_papers_and_defaults() {
@@ -11,7 +11,7 @@ fn list_has_everything_with_papers_and_defaults() {
         "{text}"
     );
     // Long cells are broken.
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = in_one_line(&text);
     let parts = [
         "fedavg FedAvg. McMahan et al. 2017",
         "fedprox FedProx. Li et al. 2020",
@@ -143,10 +143,7 @@ fn cohorts_are_those_of_the_round() {
 fn training_with_noise_says_a_bound_the_usual_figure_and_what_they_rest_on() {
     let place = Place::new();
     // Without the ends of lines.
-    let explain = |rest: &str| {
-        let text = place.success(&format!("explain dp-sgd {rest}"));
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
-    };
+    let explain = |rest: &str| in_one_line(&place.success(&format!("explain dp-sgd {rest}")));
     // Four parties of 743 representations, over all of which a round goes once.
     let settings = "--model logistic --clients 4 --examples 743 --set rows=64";
     let text = explain(settings);

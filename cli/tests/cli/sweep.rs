@@ -1,6 +1,6 @@
 //! Sweeps: candidates, the choice, going on, and the page.
 
-use crate::support::{Place, SMALL, stderr};
+use crate::support::{Place, SMALL, in_one_line, stderr};
 
 #[test]
 fn a_sweep_chooses_on_validation_examples_and_has_a_page() {
@@ -8,7 +8,7 @@ fn a_sweep_chooses_on_validation_examples_and_has_a_page() {
     let line = format!("sweep fedprox {SMALL} --eval-every 2 --seeds 2 --validation 0.2 --out out");
     let text = place.success(&format!("{line} --grid mu=0.01,100"));
     assert!(
-        text.contains("the best mean on validation examples is chosen"),
+        in_one_line(&text).contains("the best mean on validation examples is chosen"),
         "{text}"
     );
     assert!(
