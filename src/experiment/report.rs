@@ -253,6 +253,11 @@ impl Report {
         self.history.iter().map(|round| round.bytes_down).sum()
     }
 
+    /// Bytes from clients to other clients, over all rounds.
+    pub fn bytes_across(&self) -> u64 {
+        self.history.iter().map(|round| round.bytes_across).sum()
+    }
+
     /// In how many rounds each client was left out because its update was not finite, by its number;
     /// only those that were.
     pub fn not_finite(&self) -> BTreeMap<usize, usize> {
@@ -300,13 +305,13 @@ impl Report {
         }
     }
 
-    /// The [headline](Scores::headline) at each evaluation, with the bytes of both directions until
+    /// The [headline](Scores::headline) at each evaluation, with the bytes of all directions until
     /// then.
     pub fn accuracy_curve(&self) -> Vec<Point> {
         let mut bytes = 0;
         let mut curve = vec![];
         for round in &self.history {
-            bytes += round.bytes_up + round.bytes_down;
+            bytes += round.bytes_up + round.bytes_down + round.bytes_across;
             curve.extend(round.scores.as_ref().map(|scores| Point {
                 round: round.number,
                 bytes,

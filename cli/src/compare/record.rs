@@ -60,6 +60,9 @@ pub(crate) struct Record {
     pub seconds: f64,
     pub bytes_up: u64,
     pub bytes_down: u64,
+    /// Between clients.
+    #[serde(default)]
+    pub bytes_across: u64,
     /// Its rounds.
     #[serde(skip)]
     pub lines: Vec<Line>,
@@ -110,12 +113,31 @@ pub(crate) struct Line {
     pub virtual_seconds: Option<f64>,
     pub bytes_up: u64,
     pub bytes_down: u64,
-    /// Both directions, with the rounds before it.
+    #[serde(default)]
+    pub bytes_across: u64,
+    /// All directions, with the rounds before it.
     #[serde(skip)]
     pub bytes: u64,
 }
 
+impl Line {
+    /// The bytes of all directions.
+    pub fn sent(&self) -> u64 {
+        self.bytes_up + self.bytes_down + self.bytes_across
+    }
+}
+
 impl Record {
+    /// The bytes of all directions, over all rounds.
+    pub fn sent(&self) -> u64 {
+        self.bytes_up + self.bytes_down + self.bytes_across
+    }
+
+    /// The bytes of the round that sent most.
+    pub fn most_sent(&self) -> Option<u64> {
+        self.lines.iter().map(Line::sent).max()
+    }
+
     /// A complete run of these rounds.
     #[cfg(test)]
     pub fn of_lines(lines: Vec<Line>) -> Self {
@@ -151,7 +173,7 @@ impl Record {
         let mut bytes = 0;
         for line in text(&path)?.unwrap_or_default().lines() {
             let line: Line = serde_json::from_str(line).map_err(broken(&path))?;
-            bytes += line.bytes_up + line.bytes_down;
+            bytes += line.sent();
             record.lines.push(Line { bytes, ..line });
         }
         Ok(Some(record))

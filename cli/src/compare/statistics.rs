@@ -100,9 +100,7 @@ impl Row {
             local_accuracy: spread(&|run| Some(run.local_accuracy.as_ref()?.mean)),
             rounds_to_target: spread(&|run| Some(reached(run)?.round as f64)),
             bytes_to_target: spread(&|run| Some(reached(run)?.bytes as f64)),
-            bytes_per_round: spread(&|run| {
-                Some((run.bytes_up + run.bytes_down) as f64 / rounds(run))
-            }),
+            bytes_per_round: spread(&|run| Some(run.sent() as f64 / rounds(run))),
             seconds_per_round: spread(&|run| Some(run.seconds / rounds(run))),
         }
     }
@@ -194,6 +192,7 @@ pub(super) mod tests {
             seconds: rounds as f64,
             bytes_up: 4 * rounds as u64,
             bytes_down: 6 * rounds as u64,
+            bytes_across: 0,
             lines: (1..=rounds).map(line).collect(),
         }
     }

@@ -124,11 +124,8 @@ fn value(
         Of::BytesToTarget => Some(first_to_reach(&run.server_curve(), target?)?.bytes as f64),
         Of::RoundsToLowest => Some(first_to_reach(&run.local_curve(), target?)?.round as f64),
         Of::BytesToLowest => Some(first_to_reach(&run.local_curve(), target?)?.bytes as f64),
-        Of::MostBytes => {
-            let rounds = run.lines.iter().map(|line| line.bytes_up + line.bytes_down);
-            Some(rounds.max()? as f64)
-        }
-        Of::Bytes => Some((run.bytes_up + run.bytes_down) as f64),
+        Of::MostBytes => Some(run.most_sent()? as f64),
+        Of::Bytes => Some(run.sent() as f64),
         Of::AdversaryAlong => percent(mean(&run.adversary, |e| e.along)),
         Of::AdversaryAfter => percent(mean(&run.adversary, |e| e.auc)),
         Of::AdversaryFloor => percent(mean(&run.adversary, |e| e.floor)),

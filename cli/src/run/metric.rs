@@ -90,7 +90,7 @@ pub(super) struct Metric {
     pub seconds: f64,
 }
 
-fn is_zero(bytes: &u64) -> bool {
+pub(super) fn is_zero(bytes: &u64) -> bool {
     *bytes == 0
 }
 

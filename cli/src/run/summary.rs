@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::fault_counts::FaultCounts;
+use super::metric::is_zero;
 use super::phases::not_begun;
 use super::privacy_spent::{Federation, PrivacySpent, privacy_spent};
 use crate::config::Config;
@@ -169,6 +170,9 @@ pub(crate) struct Summary {
     pub checkpoint_seconds: f64,
     pub bytes_up: u64,
     pub bytes_down: u64,
+    /// From clients to other clients, if they send to each other.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub bytes_across: u64,
     /// What noise on what clients tell leaves of their privacy, where there is some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub privacy: Option<PrivacySpent>,
@@ -280,6 +284,7 @@ impl Summary {
             checkpoint_seconds: checkpoints.as_secs_f64(),
             bytes_up: report.bytes_up(),
             bytes_down: report.bytes_down(),
+            bytes_across: report.bytes_across(),
             privacy: privacy_spent(
                 run.program(),
                 federation(run, settings.delta),

@@ -40,9 +40,32 @@ fn of_classes(mut classes: Vec<(&str, Option<f64>)>) -> Vec<[String; 2]> {
     rows
 }
 
+/// What was sent over all rounds, and in a round.
+fn sent(summary: &Summary) -> String {
+    let per_round = |n: u64| bytes(n / (summary.rounds.max(1) as u64));
+    let (up, down, across) = (summary.bytes_up, summary.bytes_down, summary.bytes_across);
+    if across > 0 {
+        return format!(
+            "{} up, {} down, {} between clients ({}, {} and {} a round)",
+            bytes(up),
+            bytes(down),
+            bytes(across),
+            per_round(up),
+            per_round(down),
+            per_round(across),
+        );
+    }
+    format!(
+        "{} up, {} down ({} and {} a round)",
+        bytes(up),
+        bytes(down),
+        per_round(up),
+        per_round(down),
+    )
+}
+
 /// What is said of the run as a whole.
 fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
-    let per_round = |n: u64| bytes(n / (summary.rounds.max(1) as u64));
     let mut rows = vec![
         ("algorithm", summary.spec.clone()),
         ("rounds", summary.rounds.to_string()),
@@ -54,16 +77,7 @@ fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
     // Further measures follow the accuracies.
     let after = rows.len();
     rows.extend([
-        (
-            "sent",
-            format!(
-                "{} up, {} down ({} and {} a round)",
-                bytes(summary.bytes_up),
-                bytes(summary.bytes_down),
-                per_round(summary.bytes_up),
-                per_round(summary.bytes_down),
-            ),
-        ),
+        ("sent", sent(summary)),
         (
             "training",
             format!(
