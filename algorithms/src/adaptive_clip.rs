@@ -75,6 +75,7 @@ impl<A: Algorithm> Algorithm for AdaptiveClip<A> {
         server.set_state("c", &(&c * (-self.clip_lr * (b - self.quantile)).exp()));
         let v = self.beta * server.state("v") + delta;
         server.set_state("v", &v);
-        w + self.server_lr * v
+        let next = &w + self.server_lr * v;
+        next.replace_parts(&["Buffer"], &w)
     }
 }

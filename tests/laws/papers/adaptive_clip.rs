@@ -1,6 +1,8 @@
 //! Adaptive clipping: what it is with a fixed bound, and where the bound goes.
 
-use fedround::algorithms::AdaptiveClip;
+use burn::tensor::Device;
+use fedround::algorithms::{AdaptiveClip, DpFtrl};
+use fedround::models::DigitsConfig;
 use fedround::simulation::CohortBatch;
 
 use super::*;
@@ -170,4 +172,38 @@ fn the_bound_survives_a_checkpoint_and_groups_agree() {
     let p = weights(&whole).len() as u64;
     assert_eq!(stats.bytes_down, 10 * (4 * p + 4));
     assert_eq!(stats.bytes_up, 10 * (4 * p + 4));
+}
+
+/// Noise never reaches running statistics: a variance could become negative.
+#[test]
+fn running_statistics_stay_as_they_are() {
+    let tree = DpFtrl {
+        base: base(),
+        clients: 3,
+        noise: 0.01,
+        clip: 0.1,
+        beta: 0.9,
+        server_lr: 1.0,
+    };
+    let statistics = |simulation: &Simulation| -> Vec<f32> {
+        let leaves = simulation.parameters().unwrap().into_iter();
+        let kept = leaves.filter(|(name, ..)| name.contains("running_"));
+        kept.flat_map(|(_, _, values)| values).collect()
+    };
+    let specs: [&dyn Algorithm; 2] = [&adaptive(base()), &tree];
+    for spec in specs {
+        let config = DigitsConfig {
+            channels: [2, 2, 2],
+            units: [4, 4],
+            ..DigitsConfig::default()
+        };
+        let model = Box::new(config.init(GREY, &Device::default()));
+        let program = compile_model(spec, "normalised", model, GREY);
+        let mut simulation = of_sizes(&[4; 3]).simulation(program, 2);
+        let (before, weights) = (statistics(&simulation), leaves(&simulation));
+        run(&mut simulation, 2);
+        assert!(!before.is_empty());
+        assert_eq!(before, statistics(&simulation));
+        assert_ne!(weights, leaves(&simulation));
+    }
 }
