@@ -7,16 +7,13 @@ use fedround_metrics::accountant::{Sampling, Steps};
 use fedround_metrics::privacy::{gaussian_epsilon, laplace_epsilon};
 use fedround_passes::fed::{Mechanism, NoiseKind, RowSteps, Unit, mechanisms};
 
-use crate::privacy_bound::{NoBound, replaced, round_up, rounds_of};
+use crate::privacy_bound::{NoBound, after_rounds, number, replaced, rounds_of};
 use crate::privacy_grounds::{grounds, once};
 use crate::privacy_passes::InPasses;
 use crate::terminal::grouped;
 
 /// The other `δ` of training with noise: that of ADCOL's table.
 const LOOSE: f64 = 1e-2;
-
-/// After how many rounds the ε of training with noise is given.
-const ROUNDS: [u64; 3] = [1, 10, 100];
 
 /// The ε of each mechanism of a phase, and what they rest on; nothing where there is no noise. The
 /// numbers are of a cohort, where its size is known, of clients with `examples` each, at a `δ`.
@@ -92,21 +89,6 @@ fn subject(mechanism: &Mechanism) -> &'static str {
         (Unit::Client, false) => "a client's value",
         (Unit::Client, true) => "the server's value",
     }
-}
-
-fn number<E>(epsilon: Result<f64, E>) -> String {
-    epsilon.map_or_else(|_| "∞".to_owned(), |e| format!("{:.3}", round_up(e)))
-}
-
-/// A line for each `δ`, with the ε after some rounds.
-pub(crate) fn after_rounds<E>(deltas: &[f64], of: impl Fn(u64, f64) -> Result<f64, E>) -> String {
-    let line = |delta: &f64| {
-        let [one, ten, hundred] = ROUNDS.map(|rounds| number(of(rounds, *delta)));
-        format!(
-            "      after 1 round ε = {one}, after 10 ε = {ten}, after 100 ε = {hundred}; δ = {delta:e}\n"
-        )
-    };
-    deltas.iter().map(line).collect()
 }
 
 /// The ε of training with noise, over the steps of some rounds: what is proven, and, of a server that

@@ -80,6 +80,25 @@ pub(crate) fn round_up(epsilon: f64) -> f64 {
     (epsilon * 1e3).ceil() / 1e3
 }
 
+/// After how many rounds the ε of training with noise is given.
+const ROUNDS: [u64; 3] = [1, 10, 100];
+
+/// An ε as text, rounded up.
+pub(crate) fn number<E>(epsilon: Result<f64, E>) -> String {
+    epsilon.map_or_else(|_| "∞".to_owned(), |e| format!("{:.3}", round_up(e)))
+}
+
+/// A line for each `δ`, with the ε after some rounds.
+pub(crate) fn after_rounds<E>(deltas: &[f64], of: impl Fn(u64, f64) -> Result<f64, E>) -> String {
+    let line = |delta: &f64| {
+        let [one, ten, hundred] = ROUNDS.map(|rounds| number(of(rounds, *delta)));
+        format!(
+            "      after 1 round ε = {one}, after 10 ε = {ten}, after 100 ε = {hundred}; δ = {delta:e}\n"
+        )
+    };
+    deltas.iter().map(line).collect()
+}
+
 /// What to say of a `δ` that is large for so many training examples, of a program whose ε depends on it.
 pub(crate) fn warning(program: &Program, delta: f64, examples: usize) -> Option<String> {
     let gaussian = |program: &Program| {

@@ -6,8 +6,7 @@ use fedround_metrics::passes::Passes;
 use fedround_metrics::privacy::gaussian_epsilon;
 use fedround_passes::fed::{Draw, Mechanism};
 
-use crate::privacy::after_rounds;
-use crate::privacy_bound::NoBound;
+use crate::privacy_bound::{NoBound, after_rounds};
 
 /// The noise on some sums over one cohort, of which each client is in one a pass.
 pub(crate) struct InPasses {
