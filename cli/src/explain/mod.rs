@@ -9,6 +9,7 @@ use fedround_dsl::{Hyper, LayerField, all_fields};
 use fedround_exec::Target;
 use fedround_passes::report::explain as algorithm_box;
 
+#[cfg(feature = "flower")]
 pub(crate) use traffic::what_crosses;
 
 use crate::args::ExplainArgs;

@@ -14,6 +14,7 @@ use crate::table::{columns, wrapped};
 use crate::terminal::{bytes, grouped};
 
 /// The tables of what crosses, one for each phase, for a party that is asked to take part.
+#[cfg(feature = "flower")]
 pub(crate) fn what_crosses(program: &Program) -> String {
     let mut text = String::new();
     for (phase, program) in program.phases() {
