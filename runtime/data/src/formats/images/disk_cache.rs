@@ -1,9 +1,10 @@
 //! A file of decoded images, which outlives the process.
 //!
-//! Each image has a record: a checksum of 8 bytes, then the image's bytes. The checksum also covers the path, the
-//! size and the time of the last change of the image file. A record that was never written, that is damaged, or
-//! whose image file has changed does not match its checksum, and the image is decoded again. So the file has no
-//! index, any process may write to it at any time, and memory does not grow with the number of images.
+//! Each image has a record: a checksum of 8 bytes, then the image's bytes. The checksum also covers how images
+//! are decoded, and the path, the size and the time of the last change of the image file. A record that was
+//! never written, that is damaged, or whose image file has changed does not match its checksum, and the image
+//! is decoded again. So the file has no index, any process may write to it at any time, and memory does not grow
+//! with the number of images.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -18,6 +19,8 @@ pub(super) struct DiskCache {
     file: Mutex<File>,
     /// The bytes of an image.
     features: usize,
+    /// The checksum of how images are decoded.
+    stamp: u64,
     /// Only so many images have a record.
     images: usize,
     /// Writing has failed, as on a full disk.
@@ -33,18 +36,24 @@ pub(super) struct Record<'a> {
 
 const CHECKSUM: usize = 8;
 
+/// Changes when images come to be decoded otherwise.
+const VERSION: u64 = 1;
+
 impl DiskCache {
-    /// Opens or makes the file. It grows to at most `most` bytes.
-    pub fn open(path: &Path, features: usize, most: u64) -> io::Result<Self> {
+    /// Opens or makes the file, for images that are decoded as `decoding` says. It grows to at most `most` bytes.
+    pub fn open(path: &Path, decoding: &str, features: usize, most: u64) -> io::Result<Self> {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
         }
         let mut options = OpenOptions::new();
         let options = options.read(true).write(true).create(true).truncate(false);
+        let mut stamp = Checksum(VERSION);
+        stamp.add(decoding.as_bytes());
         let images = most / (features + CHECKSUM) as u64;
         Ok(Self {
             file: Mutex::new(options.open(path)?),
             features,
+            stamp: stamp.0,
             images: usize::try_from(images).unwrap_or(usize::MAX),
             failed: AtomicBool::new(false),
         })
@@ -55,7 +64,7 @@ impl DiskCache {
     pub fn record(&self, index: usize, path: &Path) -> Option<Record<'_>> {
         let metadata = fs::metadata(path).ok()?;
         let changed = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-        let mut stamp = Checksum(self.features as u64);
+        let mut stamp = Checksum(self.stamp);
         stamp.add(path.as_os_str().as_encoded_bytes());
         stamp.add(&metadata.len().to_le_bytes());
         stamp.add(&changed.as_nanos().to_le_bytes());

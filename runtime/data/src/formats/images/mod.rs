@@ -71,7 +71,8 @@ impl ImageFiles {
     /// # Errors
     /// The file cannot be opened or made.
     pub fn keep_on_disk(&mut self, path: &Path, most: u64) -> io::Result<()> {
-        self.disk = Some(DiskCache::open(path, self.features(), most)?);
+        let decoding = format!("{:?} {:?}", self.shape, self.fit);
+        self.disk = Some(DiskCache::open(path, &decoding, self.features(), most)?);
         Ok(())
     }
 
