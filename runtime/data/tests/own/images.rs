@@ -250,14 +250,15 @@ fn decoded_images_are_kept_in_a_file() {
     let image = root.path().join("a.png");
     let cache = root.path().join("cache/decoded");
     write(&image, &grey(4, 60));
-    let gather = |most: u64| {
-        let files = ImageFiles::new(vec![image.clone(), image.clone()], [1, 4, 4], Fit::Stretch);
+    let gather_as = |fit: Fit, most: u64| {
+        let files = ImageFiles::new(vec![image.clone(), image.clone()], [1, 4, 4], fit);
         let mut files = files.unwrap();
         files.keep_on_disk(&cache, most).unwrap();
         let mut x = vec![0.0; 32];
         let images = Column::images("x", files, Scale::Unit).unwrap();
         images.gather_into(&[1, 0], &mut x).map(|()| x[20])
     };
+    let gather = |most| gather_as(Fit::Stretch, most);
     let size = || fs::metadata(&cache).unwrap().len();
     let level = 60.0 / 255.0;
     assert_eq!((gather(47).unwrap(), size()), (level, 24), "room for one");
@@ -274,6 +275,7 @@ fn decoded_images_are_kept_in_a_file() {
     set_time(time);
     assert_eq!(gather(48).unwrap(), level);
     assert!(gather(47).is_err(), "one of the two is decoded");
+    assert!(gather_as(Fit::Crop, 48).is_err(), "they were stretched");
     let whole = fs::read(&cache).unwrap();
     let mut damaged = whole.clone();
     damaged[30] ^= 1;
