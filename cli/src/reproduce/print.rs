@@ -59,6 +59,10 @@ fn about(report: &Report) -> impl Iterator<Item = String> {
         1 => "Ours: one seed.".to_owned(),
         n => format!("Ours: mean ± standard deviation over {n} seeds."),
     };
+    let [complete, planned] = report.complete;
+    let missing = (complete < planned).then(|| {
+        format!("{complete} of {planned} runs are complete: numbers of fewer seeds say of how many they are.")
+    });
     let changed = match report.changed.is_empty() {
         true => "The runs are of the full protocol.".to_owned(),
         false => format!("Not as in the paper: {}.", report.changed.join(", ")),
@@ -67,12 +71,16 @@ fn about(report: &Report) -> impl Iterator<Item = String> {
     let clients = report.partition_seed.map(|seed| {
         format!("All runs have the same clients, those of partition seed {seed}: intervals are about other initial weights, cohorts and batches, not about other clients.")
     });
-    let first = std::iter::once(over).chain(clients).chain(claims);
+    let first = std::iter::once(over)
+        .chain(missing)
+        .chain(clients)
+        .chain(claims);
     first.chain([changed]).chain(report.notes.iter().cloned())
 }
 
 /// Methods beside each other where there is one measure, or else measures.
 fn numbers(report: &Report, style: &str) -> Table {
+    let seeds = report.seeds.len();
     let one_measure = report.measures.len() == 1;
     let settings = report.settings.len() > 1;
     let shown = |j: &usize| report.numbers.iter().any(|n| n.method == *j);
@@ -91,13 +99,13 @@ fn numbers(report: &Report, style: &str) -> Table {
         let setting = settings.then_some(setting.as_str());
         if one_measure {
             let row = methods.iter().map(|&j| report.at(i, j, 0));
-            lines.extend(both(&[setting], &row.collect::<Vec<_>>()));
+            lines.extend(both(&[setting], &row.collect::<Vec<_>>(), seeds));
             continue;
         }
         for &j in &methods {
             let row = (0..report.measures.len()).map(|k| report.at(i, j, k));
             let names = [setting, Some(report.methods[j].as_str())];
-            lines.extend(both(&names, &row.collect::<Vec<_>>()));
+            lines.extend(both(&names, &row.collect::<Vec<_>>(), seeds));
         }
     }
     let columns = match one_measure {
@@ -109,22 +117,25 @@ fn numbers(report: &Report, style: &str) -> Table {
 }
 
 /// The paper's line and ours.
-fn both(names: &[Option<&str>], row: &[Option<&Number>]) -> [Vec<String>; 2] {
+fn both(names: &[Option<&str>], row: &[Option<&Number>], seeds: usize) -> [Vec<String>; 2] {
     let names = || names.iter().flatten();
     let first = names().map(|name| (*name).to_owned());
     let paper = row
         .iter()
         .map(|n| n.map_or("-".to_owned(), |n| n.paper.clone()));
     let below = names().map(|_| String::new());
-    let ours = row.iter().map(|n| n.map_or("-".to_owned(), ours));
+    let ours = row
+        .iter()
+        .map(|n| n.map_or("-".to_owned(), |n| ours(n, seeds)));
     [
         first.chain(["paper".to_owned()]).chain(paper).collect(),
         below.chain(["ours".to_owned()]).chain(ours).collect(),
     ]
 }
 
-/// Our number, with how many of the runs have it where not all do.
-fn ours(number: &Number) -> String {
+/// Our number, with how many of the seeds have it where not all do: a run can be incomplete, or never reach
+/// a target.
+fn ours(number: &Number, seeds: usize) -> String {
     let Some(spread) = number.ours else {
         return "-".to_owned();
     };
@@ -132,9 +143,9 @@ fn ours(number: &Number) -> String {
     let spreads = matches!(number.unit, Unit::Percent | Unit::Points | Unit::Number);
     let std = spread.std.filter(|std| spreads || *std > 0.0);
     let std = std.map_or_else(String::new, |std| format!(" ± {}", write(std, false)));
-    let of = match spread.runs == number.runs {
+    let of = match spread.runs == seeds {
         true => String::new(),
-        false => format!(" ({} of {})", spread.runs, number.runs),
+        false => format!(" ({} of {seeds})", spread.runs),
     };
     let signed = number.unit == Unit::Points;
     format!("{}{std}{of}", write(spread.mean, signed))
@@ -156,7 +167,7 @@ mod tests {
             runs,
             unit,
         };
-        let text = |unit, values: &[f64]| ours(&number(unit, values, values.len()));
+        let text = |unit, values: &[f64]| ours(&number(unit, values, values.len()), values.len());
         assert_eq!(text(Unit::Percent, &[1.0, 2.0]), "1.50 ± 0.71");
         assert_eq!(text(Unit::Points, &[1.0]), "+1.00");
         assert_eq!(text(Unit::Points, &[-1.0, -1.0]), "-1.00 ± 0.00");
@@ -165,6 +176,8 @@ mod tests {
         assert_eq!(text(Unit::Count, &[28_411_249_720.0]), "2.84e10");
         assert_eq!(text(Unit::Count, &[0.0]), "0");
         assert_eq!(text(Unit::Percent, &[]), "-");
-        assert_eq!(ours(&number(Unit::Rounds, &[9.0], 3)), "9 (1 of 3)");
+        assert_eq!(ours(&number(Unit::Rounds, &[9.0], 3), 3), "9 (1 of 3)");
+        // Two of the three runs have not ended.
+        assert_eq!(ours(&number(Unit::Rounds, &[9.0], 1), 3), "9 (1 of 3)");
     }
 }

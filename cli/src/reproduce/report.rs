@@ -24,6 +24,8 @@ pub(super) struct Report {
     pub title: String,
     pub scale: Scale,
     pub seeds: Vec<u64>,
+    /// How many of the table's runs are complete, and how many runs it has.
+    pub complete: [usize; 2],
     pub measures: Vec<String>,
     pub methods: Vec<String>,
     pub settings: Vec<String>,
@@ -78,6 +80,10 @@ impl Report {
             title: table.title.clone(),
             scale: plan.scale,
             seeds: plan.seeds.clone(),
+            complete: [
+                runs.iter().map(|runs| completed(runs)).sum(),
+                plan.entrants.len() * plan.seeds.len(),
+            ],
             measures: table
                 .common
                 .measure
