@@ -82,11 +82,16 @@ pub enum ExperimentError {
         /// The fraction.
         found: f64,
     },
-    /// A share of the training examples is to be public, and they were dealt by hand or are one party's own.
+    /// A share of the training examples is to be public, and they were dealt by hand.
     #[error(
         "a public share is drawn before examples are dealt, and these are dealt already; give public examples with `Experiment::public_examples`"
     )]
     PublicShareOfSplits,
+    /// A share of the training examples is to be public, and they are one party's own.
+    #[error(
+        "a public share is drawn from the dataset of the whole federation, and the examples here are one party's own; give public examples with `Experiment::public_examples`"
+    )]
+    PublicShareOfParty,
     /// Public examples have other columns than the training examples.
     #[error(
         "public examples need the column `{column}` of the training examples, of shape {expected:?}{}",

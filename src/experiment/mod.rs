@@ -41,6 +41,7 @@ mod language;
 mod memory;
 mod observer;
 mod own_models;
+mod party_share;
 mod probe;
 mod public;
 mod report;
@@ -60,6 +61,7 @@ use fedround_models::Losses;
 use fedround_passes::PassObserver;
 
 use crate::model_source::ModelSource;
+use party_share::PartyShare;
 
 pub use adapters::{adapt, merged, merged_own, whole_name};
 pub use client_models::ClientModels;
@@ -91,6 +93,7 @@ pub struct Experiment {
     data: Box<dyn DataSource>,
     public: Option<Examples>,
     splits: Option<Vec<Split>>,
+    party: Option<PartyShare>,
     settings: Settings,
     passes: Option<PassObserver>,
 }
@@ -105,6 +108,7 @@ impl Experiment {
             data: Box::new("synth-digits"),
             public: None,
             splits: None,
+            party: None,
             settings: Settings::default(),
             passes: None,
         }
@@ -136,6 +140,15 @@ impl Experiment {
     #[must_use]
     pub fn splits(mut self, splits: Vec<Split>) -> Self {
         self.splits = Some(splits);
+        self
+    }
+
+    /// Gives examples to these clients alone, as they are at one [party](Run::into_party) of a federation:
+    /// their parts of the dataset of the whole federation, or, if the dataset is the party's `own`, all of it.
+    /// There must be as many [clients](Self::clients) as in the federation.
+    #[must_use]
+    pub fn of_party(mut self, clients: Vec<usize>, own: bool) -> Self {
+        self.party = Some(PartyShare { clients, own });
         self
     }
 
@@ -173,12 +186,19 @@ impl Experiment {
             (None, Some(_)) if splits.is_some() => {
                 return Err(ExperimentError::PublicShareOfSplits);
             }
+            (None, Some(_)) if self.party.as_ref().is_some_and(|party| party.own) => {
+                return Err(ExperimentError::PublicShareOfParty);
+            }
             (None, Some(share)) => public::set_aside(data, share, seed),
             (given, _) => (data, given.clone()),
         };
-        let mut splits = match splits {
-            Some(splits) => splits,
-            None => self.settings.partition.deal(&data, clients, seed)?,
+        let mut splits = match (splits, &self.party) {
+            (Some(splits), _) => splits,
+            (None, Some(party)) => {
+                let centralized = self.algorithm.centralized();
+                party.splits(&self.settings, &data, centralized)?
+            }
+            (None, None) => self.settings.partition.deal(&data, clients, seed)?,
         };
         if let Some(fraction) = self.settings.validation {
             hold_out(&mut splits, fraction, seed)?;

@@ -2,16 +2,14 @@
 
 use std::fs;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use fedround::experiment::Run;
 use fedround::federation::{Answer, DurableHost, Participant};
-use fedround_data::Dataset;
-use fedround_data::partition::Split;
+use fedround_dsl::Hyper;
 
 use super::approval::approved;
 use super::args::PartyArgs;
-use super::clients::{numbers, splits};
+use super::clients::numbers;
 use super::error::FederationError;
 use super::membership::{LOOK, join, left};
 use super::server_app;
@@ -34,10 +32,19 @@ const EVALUATION: &str = "Evaluation
 pub(crate) fn party(catalog: &Catalog, args: &PartyArgs) -> Result<ExitCode, CliError> {
     let tests = TestArgs::default();
     let settings = Settings::resolve(&args.settings, &tests, args.spec.as_deref(), args.seed)?;
-    let here = numbers(&args.host, settings.run.clients)?;
+    let algorithm = catalog.algorithm(&settings.spec, &settings.hypers)?;
+    // A centralized one has one client, whatever --clients says: number 0.
+    let clients = match algorithm.centralized() {
+        true => 1,
+        false => settings.run.clients,
+    };
+    let here = numbers(&args.host, clients)?;
     let data = settings.load()?;
-    let splits = splits(&settings, &data, (&here, args.own_data))?;
-    let prepare = |settings: &Settings| prepare(catalog, settings, &data, &splits);
+    let prepare = |settings: &Settings| -> Result<Run, CliError> {
+        let experiment = catalog.experiment(settings, data.clone())?;
+        let experiment = experiment.of_party(here.clone(), args.own_data);
+        Ok(experiment.prepare(settings.rounds)?)
+    };
     let host = prepare(&settings)?.into_party(here.clone());
     let host = host.map_err(FederationError::from)?;
     let hash = host.graph_hash().to_owned();
@@ -104,17 +111,4 @@ fn serve(
         }
     }
     Ok(())
-}
-
-/// What the party computes with: the program, and its clients' examples.
-fn prepare(
-    catalog: &Catalog,
-    settings: &Settings,
-    data: &Arc<Dataset>,
-    splits: &[Split],
-) -> Result<Run, CliError> {
-    let experiment = catalog.experiment(settings, data.clone())?;
-    Ok(experiment
-        .splits(splits.to_vec())
-        .prepare(settings.rounds)?)
 }

@@ -55,3 +55,31 @@ fn the_docs_list_them() {
     let listed: Vec<&str> = rows.filter_map(|row| row.split('`').next()).collect();
     assert_eq!(listed, REFUSED.map(|(spec, _)| spec));
 }
+
+/// Which examples are public is drawn from those of the whole federation.
+#[test]
+fn a_party_knows_the_public_examples_of_the_whole_federation() {
+    let place = Place::new();
+    let line = format!(
+        "party fedmd {SMALL} --public-share 0.2 --superlink http://127.0.0.1:1 --state p --host 0-4"
+    );
+    let text = place.failure(&line, 1);
+    assert!(text.contains("is not approved; nothing was sent"), "{text}");
+    let text = place.failure(&format!("{line} --own-data"), 1);
+    assert!(
+        text.contains("the examples here are one party's own"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_centralized_algorithm_has_one_client() {
+    let place = Place::new();
+    let line =
+        format!("party centralized {SMALL} --superlink http://127.0.0.1:1 --state p --host 0-9");
+    let text = place.failure(&line, 1);
+    assert!(
+        text.contains("client 9 is not one of the federation's 1"),
+        "{text}"
+    );
+}

@@ -32,6 +32,8 @@ fn small(spec: &str) -> Option<String> {
     let settings = match spec {
         // It has three phases.
         "fedfed" => format!("{SMALL} --set distill=1 --set distill_share=1"),
+        // It learns from public examples.
+        "fedmd" => format!("{SMALL} --public-share 0.2"),
         // Its rounds have dozens of exchanges with a gigabyte in all.
         "fada" => SMALL.replace("--rounds 4", "--rounds 1"),
         // Each batch of each client takes its turn.
