@@ -82,7 +82,7 @@ impl Api {
         })
     }
 
-    /// Pushes the objects that the SuperLink asks for.
+    /// Pushes the objects that the SuperLink asks for, but those that nobody pulls.
     pub(crate) fn push_objects(
         &self,
         run: RunId,
@@ -95,7 +95,9 @@ impl Api {
             Again,
             Call(CallError),
         }
-        let pushed = parallel::for_each(wanted, |id| {
+        let read = wanted.iter().filter(|id| !encoder.is_unread(id));
+        let read: Vec<&String> = read.collect();
+        let pushed = parallel::for_each(&read, |&id| {
             let content = encoder.objects().get(id).ok_or_else(|| {
                 Stop::Call(CallError::Answer {
                     method: format!("{}/push-messages", self.name),
@@ -112,8 +114,6 @@ impl Api {
             let response: Result<PushObjectResponse, _> = self.call("push-object", &request);
             match response {
                 Ok(response) if response.stored => Ok(()),
-                // Its receiver has got the message already, and confirmed it.
-                Ok(_) if encoder.is_unread(id) => Ok(()),
                 Ok(_) => Err(Stop::Again),
                 Err(error) => Err(Stop::Call(error)),
             }
@@ -141,7 +141,7 @@ impl Api {
         let records = sent.content.clone().unwrap_or_default();
         let bytes = records.encoded_len() as u64;
         let records = InlineRecords::of(id, records)?;
-        let mut objects = self.pull_objects(run, &tree.children, time)?;
+        let mut objects = self.pull_objects(run, &records.trees(tree)?, time)?;
         objects.receive(bytes)?;
         Ok(Envelope {
             metadata: sent.metadata.clone().unwrap_or_default(),

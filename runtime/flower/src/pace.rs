@@ -12,6 +12,8 @@ const QUIET: f64 = 0.85;
 /// It is expected until this part, and asked for so often in the whole time.
 const EXPECTED: f64 = 1.3;
 const POLLS: u32 = 32;
+/// A SuperLink that takes time for an answer is busy: it is left alone for so many times of that.
+const REST: u32 = 4;
 
 /// Times of polls for something that comes again and again, such as the requests of rounds: each poll costs
 /// the SuperLink as much as an object. They are seldom before it is expected and often then, and afterwards
@@ -26,6 +28,8 @@ pub(crate) struct Pace {
     came: bool,
     /// How long it took the last times.
     waits: VecDeque<Duration>,
+    /// How long the SuperLink took to answer the last time.
+    answer: Duration,
     next: Instant,
 }
 
@@ -39,6 +43,7 @@ impl Pace {
             start: now,
             came: false,
             waits: VecDeque::new(),
+            answer: Duration::ZERO,
             next: now,
         }
     }
@@ -65,6 +70,11 @@ impl Pace {
         self.next = Instant::now() + self.wait_after(self.start.elapsed());
     }
 
+    /// The SuperLink took so long to say whether it has come.
+    pub(crate) fn took(&mut self, answer: Duration) {
+        self.answer = answer;
+    }
+
     /// How long to wait before the next poll.
     pub(crate) fn wait(&self) -> Duration {
         self.next.saturating_duration_since(Instant::now())
@@ -77,7 +87,8 @@ impl Pace {
             true => quiet.max(expected / POLLS),
             false => elapsed / PART,
         };
-        wait.clamp(self.shortest, self.longest)
+        let rest = self.answer * REST;
+        wait.max(rest).clamp(self.shortest, self.longest)
     }
 }
 
@@ -103,6 +114,10 @@ mod tests {
             .extend([millis(3_000), millis(1_000), millis(2_000)]);
         let waits = [0, 250, 800, 1_280, 1_600].map(|elapsed| pace.wait_after(millis(elapsed)));
         assert_eq!(waits, [850, 600, 100, 100, 200].map(millis));
+        // Not so often if the SuperLink is busy.
+        pace.took(millis(50));
+        assert_eq!(pace.wait_after(millis(1_000)), millis(200));
+        pace.took(Duration::ZERO);
         // It is asked for often when it is expected, and now and then before.
         pace.waits = [millis(16_000)].into();
         let waits = [0, 14_000, 20_000, 24_000].map(|elapsed| pace.wait_after(millis(elapsed)));

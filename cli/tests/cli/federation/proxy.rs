@@ -1,4 +1,4 @@
-//! A proxy that counts the bodies of HTTP messages.
+//! A proxy that counts calls and the bodies of HTTP messages.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -6,8 +6,17 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// Bytes of the bodies of requests and of answers, by path.
-pub type Counts = BTreeMap<String, (u64, u64)>;
+/// What crossed of one kind.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Count {
+    pub calls: u64,
+    /// Bytes of the bodies of requests, and of answers.
+    pub up: u64,
+    pub down: u64,
+}
+
+/// By path.
+pub type Counts = BTreeMap<String, Count>;
 
 /// Stands between parties and a SuperLink, and lasts as long as the process.
 pub struct Proxy {
@@ -50,8 +59,9 @@ fn forward(client: &TcpStream, server: &TcpStream, counts: &Mutex<Counts>) -> st
         };
         let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
         let mut counts = counts.lock().unwrap();
-        let (all_up, all_down) = counts.entry(path).or_default();
-        (*all_up, *all_down) = (*all_up + up, *all_down + down);
+        let count = counts.entry(path).or_default();
+        count.calls += 1;
+        (count.up, count.down) = (count.up + up, count.down + down);
     }
     Ok(())
 }

@@ -28,8 +28,8 @@ pub fn what_crosses_is_what_is_counted(server: &SuperLink) {
     let counts = proxy.counts();
     // Small values are in the messages, others are objects.
     let both = ["messages", "object"];
-    let sent = both.map(|what| counts[&format!("/v1/fleet/push-{what}")].0 as f64);
-    let received = both.map(|what| counts[&format!("/v1/fleet/pull-{what}")].1 as f64);
+    let sent = both.map(|what| counts[&format!("/v1/fleet/push-{what}")].up as f64);
+    let received = both.map(|what| counts[&format!("/v1/fleet/pull-{what}")].down as f64);
     let [sent, received] = [sent, received].map(|bytes| bytes.iter().sum::<f64>());
     let more = [sent / counted("bytes_up"), received / counted("bytes_down")].map(|x| x - 1.0);
     eprintln!("more than counted: up {:.4}, down {:.4}", more[0], more[1]);

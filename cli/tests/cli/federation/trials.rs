@@ -14,6 +14,7 @@ use fedround_random::StreamKey;
 use serde_json::Value;
 
 use super::processes::{Process, difference, rounds};
+use super::proxy::Proxy;
 use crate::superlink::{SuperLink, flower};
 use crate::support::{Place, number, stderr};
 
@@ -178,30 +179,18 @@ fn kills_at_random_times_end_in_the_right_model() {
     }
 }
 
-/// What a round costs beside its computation, and how much memory a party takes.
+/// What a round costs beside its computation, with the SuperLink's state in a file and in memory, how many
+/// calls it takes, and how much memory a party takes.
 #[test]
 #[ignore = "a measurement"]
 fn cost_of_ten_parties() {
     let Some(programs) = flower() else { return };
-    let server = SuperLink::open(&programs);
     let place = Place::new();
     let line = "fedavg --data mnist --data-dir data --clients 10 --model 2nn --rounds 10 \
                 --set fraction=1 --eval-every 10";
     place.success(&format!(
         "run {line} --cohort-batch off --quiet --out simulated"
     ));
-    let federation = Federation {
-        place: &place,
-        address: server.address(),
-        line: line.replace(" --eval-every 10", ""),
-        hosts: TEN,
-        waits: "",
-        name: "run".to_owned(),
-    };
-    let parties = federation.parties();
-    let output = federation.coordinator().end();
-    assert!(output.status.success(), "{}", stderr(&output));
-    difference(&place, "run", "simulated").unwrap();
     let median = |dir: &str| {
         let mut seconds: Vec<f64> = rounds(&place, dir, &["seconds"])
             .iter()
@@ -210,17 +199,41 @@ fn cost_of_ten_parties() {
         seconds.sort_by(f64::total_cmp);
         seconds[seconds.len() / 2]
     };
-    println!(
-        "seconds of a round, median of 10: {:.2} with ten parties, {:.2} in the simulation",
-        median("run"),
-        median("simulated")
-    );
-    let mut memory: Vec<f64> = parties.iter().map(Process::peak_memory).collect();
-    memory.sort_by(f64::total_cmp);
+    println!("seconds of a round, medians of 10:");
+    println!("  in the simulation: {:.2}", median("simulated"));
+    let run = |address: String, name: &str| {
+        let federation = Federation {
+            place: &place,
+            address,
+            line: line.replace(" --eval-every 10", ""),
+            hosts: TEN,
+            waits: "--eval-every 10",
+            name: name.to_owned(),
+        };
+        let parties = federation.parties();
+        let output = federation.coordinator().end();
+        assert!(output.status.success(), "{}", stderr(&output));
+        difference(&place, name, "simulated").unwrap();
+        let mut memory: Vec<f64> = parties.iter().map(Process::peak_memory).collect();
+        memory.sort_by(f64::total_cmp);
+        memory
+    };
+    let server = SuperLink::open(&programs);
+    let memory = run(server.address(), "file");
+    println!("  with ten parties, state in a file: {:.2}", median("file"));
+    let server = SuperLink::in_memory(&programs);
+    run(server.address(), "memory");
+    println!("  state in memory: {:.2}", median("memory"));
     println!(
         "peak memory of a party: {:.0} to {:.0} MB; a model has {:.1} MB",
         memory[0],
         memory[9],
         199_210.0 * 4.0 / 1e6
     );
+    let proxy = Proxy::before(server.address());
+    run(proxy.address(), "counted");
+    println!("calls of a run of 10 rounds:");
+    for (path, count) in proxy.counts() {
+        println!("  {path}: {}", count.calls);
+    }
 }

@@ -8,15 +8,26 @@ use crate::error::FlowerError;
 use crate::http::{Backoff, CallError, Reason};
 use crate::id::RunId;
 use crate::object::ObjectId;
-use crate::wire::fleet::{DeactivateNodeRequest, DeactivateNodeResponse};
+use crate::wire::fleet::{
+    DeactivateNodeRequest, DeactivateNodeResponse, PushMessagesRequest, PushMessagesResponse,
+};
 
 /// A reply that the coordinator may not have pulled yet.
 #[derive(Debug)]
 pub(super) struct OpenReply {
     pub(super) run: RunId,
-    pub(super) message: ObjectId,
+    pub(super) message: Sent,
     /// When it expires, in seconds since 1970.
     pub(super) end: f64,
+}
+
+/// What the SuperLink has of a message until it was pulled.
+#[derive(Debug)]
+pub(super) enum Sent {
+    /// The message's object, which its receiver pulls, and then confirms.
+    Object(ObjectId),
+    /// Only what announced it.
+    Envelope(Box<PushMessagesRequest>),
 }
 
 impl Party {
@@ -42,8 +53,7 @@ impl Party {
         Ok(lost)
     }
 
-    /// The number of replies that the coordinator has not pulled. The SuperLink deletes a message
-    /// when its receiver confirms it.
+    /// The number of replies that the coordinator has not pulled.
     ///
     /// # Errors
     ///
@@ -61,8 +71,21 @@ impl Party {
     }
 
     fn is_stored(&self, reply: &OpenReply) -> Result<bool, CallError> {
-        match self.api.pull_object(reply.run, reply.message) {
-            Ok(response) => Ok(response.object_found),
+        let stored = match &reply.message {
+            Sent::Object(id) => {
+                let response = self.api.pull_object(reply.run, *id);
+                response.map(|response| response.object_found)
+            }
+            // The SuperLink forgets a request when its reply was pulled, and then takes no other. Otherwise
+            // it asks for the object that was never sent.
+            Sent::Envelope(push) => {
+                let response: Result<PushMessagesResponse, _> =
+                    self.api.call("push-messages", push.as_ref());
+                response.map(|response| !response.objects_to_push.is_empty())
+            }
+        };
+        match stored {
+            Ok(stored) => Ok(stored),
             // Nobody pulls the messages of a run that has ended.
             Err(error) if error.is(Reason::RunNotRunning) => Ok(false),
             Err(error) => Err(error),

@@ -1,6 +1,6 @@
 //! A party's reply to a request.
 
-use super::leave::OpenReply;
+use super::leave::{OpenReply, Sent};
 use super::{Party, Request};
 use crate::api::{PUSH_TRIES, Pushed};
 use crate::clock;
@@ -91,8 +91,9 @@ impl Party {
             message_type: request.message_type.clone(),
             created_at: now,
         };
-        let (message, tree) = encoder.message(metadata, content);
+        let (message, tree) = encoder.message(metadata, content, &[]);
         let id = id_of(&tree)?;
+        let unread = encoder.is_unread(&tree.object_id);
         let push = PushMessagesRequest {
             node: self.api.wire_node(),
             messages_list: vec![message],
@@ -110,7 +111,10 @@ impl Party {
         self.pace.asked();
         self.open_replies.push(OpenReply {
             run,
-            message: id,
+            message: match unread {
+                true => Sent::Envelope(Box::new(push)),
+                false => Sent::Object(id),
+            },
             end: now + ttl,
         });
         self.open_replies.retain(|reply| reply.end > now);

@@ -49,7 +49,9 @@ impl Party {
         let request = PullMessagesRequest {
             node: self.api.wire_node(),
         };
+        let start = Instant::now();
         let response: PullMessagesResponse = self.api.call("pull-messages", &request)?;
+        self.pace.took(start.elapsed());
         let messages = response.messages_list.into_iter();
         let Some((message, tree)) = messages.zip(response.message_object_trees).next() else {
             self.pace.asked();
@@ -58,6 +60,11 @@ impl Party {
         let announced = message.metadata.clone().unwrap_or_default();
         self.pace.came();
         self.pace.start();
+        if form(&message) == Form::Inline {
+            // A coordinator of ours asks one thing after the other: it has the replies to earlier requests.
+            let run = RunId(announced.run_id);
+            self.open_replies.retain(|reply| reply.run != run);
+        }
         match self.receive(&message, &tree) {
             Ok(request) => Ok(Some(request)),
             // The run has ended since.
@@ -95,7 +102,8 @@ impl Party {
         let run = RunId(announced.run_id);
         let time = clock::time_left(&announced);
         let message = self.api.pull_message(run, sent, tree, time);
-        if !matches!(message, Err(FlowerError::Call(_))) {
+        // The coordinator deletes a request of our form itself, together with those of other parties.
+        if !matches!(message, Err(FlowerError::Call(_))) && form(sent) == Form::Objects {
             self.confirmations.add(run, &tree.object_id);
         }
         let message = message?;

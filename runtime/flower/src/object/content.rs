@@ -4,7 +4,8 @@
 //! `content` is Flower's protobuf of the records, which a SuperLink keeps and hands on as it is; Flower's
 //! own apps leave it empty, and read objects only. With [`Form::Inline`], records that are large, or that
 //! several messages have in common, are objects, children of the message's object, and a record of this
-//! module names them. The message's object then says nothing that the envelope does not: nobody pulls it.
+//! module names them. The message's object then says nothing that the envelope does not: nobody pulls it, and it
+//! is not sent. It may have other messages' objects as children, too, which are deleted with it.
 
 use std::collections::HashSet;
 
@@ -14,7 +15,7 @@ use prost::Message as _;
 
 use super::error::ObjectError;
 use super::id::ObjectId;
-use super::set::{Encoder, ReceivedObjects};
+use super::set::{Encoder, ReceivedObjects, id_of};
 use super::{message, payload, record};
 use crate::form::Form;
 use crate::payload::{Config, ConfigValue, Payload, Record};
@@ -102,14 +103,19 @@ impl<'a> ContentEncoder<'a> {
     }
 
     /// The envelope and the objects of a message, which has content that was encoded here, or an error.
-    /// The metadata has no id: the id of a message is that of its object.
+    /// The metadata has no id: the id of a message is that of its object. If that is not sent, it may carry
+    /// others that are not sent either, to be deleted with it.
     pub(crate) fn message(
         &mut self,
         mut metadata: Metadata,
         content: Result<&Content, &Error>,
+        carried: &[ObjectTree],
     ) -> (Message, ObjectTree) {
         let children = content.map(|content| content.children.clone());
-        let children = children.unwrap_or_default();
+        let mut children = children.unwrap_or_default();
+        children.extend_from_slice(carried);
+        let carried = carried.iter().map(|tree| tree.object_id.clone());
+        self.unread.extend(carried);
         let tree = message::encode(&mut self.encoder, &metadata, children, content.err());
         metadata.message_id.clone_from(&tree.object_id);
         if content.is_ok_and(|content| !content.envelope.items.is_empty()) {
@@ -123,7 +129,7 @@ impl<'a> ContentEncoder<'a> {
         (envelope, tree)
     }
 
-    /// Whether nobody pulls this object.
+    /// Whether nobody pulls this object, so that it need not be sent.
     pub(crate) fn is_unread(&self, id: &str) -> bool {
         self.unread.contains(id)
     }
@@ -181,6 +187,18 @@ impl InlineRecords {
             return Err(ObjectError::Entry { id, problem });
         }
         Ok(Self { records, objects })
+    }
+
+    /// Those children of the message's object that are records.
+    pub(crate) fn trees(&self, tree: &ObjectTree) -> Result<Vec<ObjectTree>, ObjectError> {
+        let mut trees = vec![];
+        for child in &tree.children {
+            let id = id_of(child)?;
+            if self.objects.values().any(|record| *record == id) {
+                trees.push(child.clone());
+            }
+        }
+        Ok(trees)
     }
 
     /// All records, with those of objects that were pulled.

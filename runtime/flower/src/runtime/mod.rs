@@ -2,6 +2,7 @@
 //! parties, and collects their replies. In Flower's terms, it stands in for the process of a
 //! ServerApp, for which the SuperLink must run with `--isolation process`.
 
+mod batch;
 mod receive;
 mod send;
 mod task;
@@ -23,6 +24,7 @@ pub use send::Outgoing;
 pub use task::{RunOutcome, TaskToken};
 pub use ticket::{PartyError, Reply, Ticket};
 
+use batch::Batches;
 use receive::Claimed;
 
 /// The process that serves a run. A thread sends heartbeats; if the value is dropped instead of
@@ -34,6 +36,8 @@ pub struct Coordinator {
     token: TaskToken,
     heartbeat: Heartbeat,
     confirmations: Confirmations,
+    /// What the SuperLink keeps of requests and replies.
+    batches: Batches,
     /// Replies that the SuperLink has handed out, but whose objects were not pulled yet.
     claimed: VecDeque<Claimed>,
     /// Failures that were known when the request was sent.

@@ -32,6 +32,11 @@ pub(super) struct Claimed {
 }
 
 impl Claimed {
+    /// Whether it is all in its envelope.
+    fn is_empty(&self) -> bool {
+        form(&self.envelope) == Form::Inline && self.tree.children.is_empty()
+    }
+
     /// Whether it is at most one object beside its envelope.
     fn is_small(&self) -> bool {
         match self.tree.children.as_slice() {
@@ -124,8 +129,13 @@ impl Coordinator {
         for (claimed, content) in claimed.into_iter().zip(contents) {
             match content {
                 Some(content) => {
-                    let message = &claimed.tree.object_id;
-                    self.confirmations.add(self.token.run, message);
+                    match claimed.is_empty() {
+                        true => self.batches.received(&claimed.tree),
+                        false => {
+                            let message = &claimed.tree.object_id;
+                            self.confirmations.add(self.token.run, message);
+                        }
+                    }
                     self.pulled.push_back(Reply::new(&claimed.ticket, content));
                 }
                 None => left.push_back(claimed),
@@ -143,13 +153,18 @@ impl Coordinator {
             let request = PullAppMessagesRequest {
                 message_ids: open.iter().map(|ticket| ticket.message.clone()).collect(),
             };
+            let start = Instant::now();
             let response: PullAppMessagesResponse = self.api.call("pull-messages", &request)?;
+            self.pace.took(start.elapsed());
             let messages = response.messages_list.into_iter();
             for (envelope, tree) in messages.zip(response.message_object_trees) {
                 let metadata = envelope.metadata.clone().unwrap_or_default();
                 let answered = &metadata.reply_to_message_id;
                 // Messages that answer nothing are none of ours.
                 if let Some(ticket) = open.iter().find(|ticket| ticket.message == *answered) {
+                    for message in self.batches.answered(answered) {
+                        self.confirmations.add(self.token.run, &message);
+                    }
                     self.claimed.push_back(Claimed {
                         ticket: ticket.clone(),
                         time: clock::time_left(&metadata),

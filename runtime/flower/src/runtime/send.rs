@@ -1,5 +1,6 @@
 //! Sends requests to parties.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use super::{Coordinator, PartyError, Reply, Ticket};
@@ -11,7 +12,7 @@ use crate::id::{NodeId, SUPERLINK};
 use crate::kind::MessageKind;
 use crate::object::ContentEncoder;
 use crate::payload::Payload;
-use crate::wire::message::Metadata;
+use crate::wire::message::{Metadata, ObjectTree};
 use crate::wire::runtime::{PushAppMessagesRequest, PushAppMessagesResponse};
 
 /// The most bytes of a request's records that are in its envelope. The SuperLink reads the envelopes of all
@@ -72,15 +73,28 @@ impl Coordinator {
         let mut encoder = ContentEncoder::default();
         let mut tickets = vec![];
         let mut push = PushAppMessagesRequest::default();
+        // Those of our form, of which the last carries the others.
+        let mut inline = vec![];
+        let of_form = requests.iter().filter(|sent| sent.form == Form::Inline);
+        let inline_count: usize = of_form.map(|sent| sent.to.len()).sum();
         for request in requests {
             let content = encoder.encode(request.payload, request.form, ROOM);
             for node in request.to {
                 let metadata = self.metadata(*node, request.kind, time);
-                let (message, tree) = encoder.message(metadata, Ok(&content));
+                let carried = match request.form {
+                    Form::Inline if inline.len() + 1 == inline_count => {
+                        [inline.as_slice(), self.batches.replies()].concat()
+                    }
+                    _ => vec![],
+                };
+                let (message, tree) = encoder.message(metadata, Ok(&content), &carried);
                 tickets.push(Ticket {
                     node: *node,
                     message: tree.object_id.clone(),
                 });
+                if request.form == Form::Inline {
+                    inline.push(tree.clone());
+                }
                 push.messages_list.push(message);
                 push.message_object_trees.push(tree);
             }
@@ -102,11 +116,33 @@ impl Coordinator {
                         self.failed.push_back(reply);
                     }
                 }
+                self.keep(&inline, &response.message_ids, time);
                 self.pace.start();
                 return Ok(tickets);
             }
         }
         Err(FlowerError::NotStored { tries: PUSH_TRIES })
+    }
+
+    /// Remembers what is to be deleted when these requests are answered, of which the SuperLink has some.
+    fn keep(&mut self, inline: &[ObjectTree], stored: &[String], time: Duration) {
+        let Some(carrier) = inline.last() else {
+            return;
+        };
+        let stored: HashSet<String> = inline
+            .iter()
+            .map(|tree| &tree.object_id)
+            .filter(|id| stored.contains(id))
+            .cloned()
+            .collect();
+        let roots = match stored.contains(&carrier.object_id) {
+            true => {
+                self.batches.forget_replies();
+                vec![carrier.object_id.clone()]
+            }
+            false => stored.iter().cloned().collect(),
+        };
+        self.batches.sent(roots, stored, time);
     }
 
     fn metadata(&self, node: NodeId, kind: &MessageKind, time: Duration) -> Metadata {

@@ -131,6 +131,7 @@ impl Coordinator {
             api,
             token,
             heartbeat: heartbeat.map_err(FlowerError::Thread)?,
+            batches: Default::default(),
             claimed: Default::default(),
             failed: Default::default(),
             pulled: Default::default(),

@@ -35,6 +35,8 @@ pub struct SuperLink {
     port: u16,
     args: Vec<String>,
     tls: bool,
+    /// Whether its state is in a file, and outlives it.
+    file: bool,
 }
 
 impl SuperLink {
@@ -48,27 +50,47 @@ impl SuperLink {
         )
     }
 
+    /// The same, with its state in memory alone.
+    pub fn in_memory(programs: &Path) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let mut server = Self::new(
+            programs,
+            dir,
+            &["--isolation", "process", "--insecure"],
+            false,
+        );
+        server.file = false;
+        server.spawn();
+        server
+    }
+
     pub fn start(programs: &Path, dir: TempDir, args: &[&str], tls: bool) -> Self {
+        let mut server = Self::new(programs, dir, args, tls);
+        server.spawn();
+        server
+    }
+
+    fn new(programs: &Path, dir: TempDir, args: &[&str], tls: bool) -> Self {
         let port = free_port();
         let args = args.iter().map(|arg| (*arg).to_owned()).collect();
-        let mut server = Self {
+        Self {
             child: Command::new("true").spawn().unwrap(),
             programs: programs.to_owned(),
             dir,
             port,
             args,
             tls,
-        };
-        server.spawn();
-        server
+            file: true,
+        }
     }
 
     fn spawn(&mut self) {
         let mut command = self.command("flower-superlink");
         command.args(["--host", "127.0.0.1", "--port", &self.port.to_string()]);
-        command
-            .arg("--database")
-            .arg(self.dir.path().join("state.db"));
+        if self.file {
+            let file = self.dir.path().join("state.db");
+            command.arg("--database").arg(file);
+        }
         self.child = command.args(&self.args).spawn().unwrap();
         // Until it answers.
         self.connect();

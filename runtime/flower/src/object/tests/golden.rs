@@ -94,7 +94,7 @@ fn metadata() -> Metadata {
 fn objects_are_those_of_flower() {
     let (payload, mut encoder) = (payload(), ContentEncoder::default());
     let content = encoder.encode(&payload, Form::Objects, 0);
-    let (envelope, tree) = encoder.message(metadata(), Ok(&content));
+    let (envelope, tree) = encoder.message(metadata(), Ok(&content), &[]);
     assert_eq!(envelope.content, Some(RecordDict::default()));
     let ours = encoder.objects();
     let theirs = golden("request");
@@ -121,7 +121,7 @@ fn an_error_of_flower_is_written_and_read() {
         reason: "out of memöry".to_owned(),
     };
     let mut encoder = ContentEncoder::default();
-    let (_, tree) = encoder.message(metadata(), Err(&error));
+    let (_, tree) = encoder.message(metadata(), Err(&error), &[]);
     let theirs = golden("error");
     assert_eq!(theirs[0].0, tree.object_id);
     assert_eq!(theirs[0].1, encoder.objects()[0]);
@@ -150,7 +150,7 @@ fn envelopes_are_those_of_flower() {
     let (payload, theirs) = inline();
     let mut encoder = ContentEncoder::default();
     let content = encoder.encode(&payload, Form::Inline, 100);
-    let (message, tree) = encoder.message(metadata(), Ok(&content));
+    let (message, tree) = encoder.message(metadata(), Ok(&content), &[]);
     let ours = message.content.unwrap();
     assert_eq!(ours.encode_to_vec(), theirs);
     let (id, shared) = golden("shared").remove(0);
@@ -162,7 +162,7 @@ fn envelopes_are_those_of_flower() {
     assert_eq!(encoder.objects().len(), objects);
     let empty = Payload::new();
     let content = encoder.encode(&empty, Form::Inline, 100);
-    let (message, _) = encoder.message(metadata(), Ok(&content));
+    let (message, _) = encoder.message(metadata(), Ok(&content), &[]);
     assert_eq!(message.content.unwrap().items.len(), 1);
 }
 

@@ -70,7 +70,7 @@ proptest! {
     fn payloads_come_back(payload in payloads()) {
         let mut encoder = ContentEncoder::default();
         let content = encoder.encode(&payload, Form::Objects, 0);
-        let (_, tree) = encoder.message(Metadata::default(), Ok(&content));
+        let (_, tree) = encoder.message(Metadata::default(), Ok(&content), &[]);
         let ids = ids_of_trees(std::slice::from_ref(&tree)).unwrap();
         // In the order in which they are pushed.
         let order: Vec<_> = ids.iter().map(ToString::to_string).collect();
@@ -84,12 +84,19 @@ proptest! {
     fn inline_records_come_back(payload in payloads(), room in 0_usize..200) {
         let mut encoder = ContentEncoder::default();
         let content = encoder.encode(&payload, Form::Inline, room);
-        let (envelope, tree) = encoder.message(Metadata::default(), Ok(&content));
+        // It may carry messages that are no part of it.
+        let other = Metadata { ttl: 1.0, ..Metadata::default() };
+        let (_, other) = encoder.message(other, Ok(&content), &[]);
+        let carried = std::slice::from_ref(&other);
+        let (envelope, tree) = encoder.message(Metadata::default(), Ok(&content), carried);
+        prop_assert!(encoder.is_unread(&tree.object_id) && encoder.is_unread(&other.object_id));
         let records = envelope.content.unwrap();
         prop_assert!(!records.items.is_empty());
         let records = InlineRecords::of(id_of(&tree).unwrap(), records).unwrap();
-        // The message's own object is not needed.
-        let ids = ids_of_trees(&tree.children).unwrap();
+        // The messages' own objects are not needed.
+        let trees = records.trees(&tree).unwrap();
+        prop_assert!(!trees.contains(&other));
+        let ids = ids_of_trees(&trees).unwrap();
         let pulled = all(&encoder).into_iter();
         let pulled = pulled.filter(|(id, _)| ids.contains(&ObjectId::parse(id).unwrap()));
         let read = records.payload(&mut received(pulled)).unwrap();
