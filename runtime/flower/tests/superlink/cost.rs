@@ -55,7 +55,13 @@ fn cost_of_a_model_of_100_mb_for_two_parties() {
 #[ignore = "a measurement"]
 fn cost_of_a_round_of_ten_parties() {
     let Some(programs) = flower() else { return };
-    let server = SuperLink::open(&programs);
+    let median = rounds_of_ten_parties(&SuperLink::open(&programs));
+    eprintln!("median with the SuperLink's state in a file: {median:.2}");
+    let median = rounds_of_ten_parties(&SuperLink::in_memory(&programs));
+    eprintln!("median with its state in memory: {median:.2}");
+}
+
+fn rounds_of_ten_parties(server: &SuperLink) -> f64 {
     let connection = server.connect();
     let record = |name: &str, bytes: Bytes| {
         let bytes = [("bytes".to_owned(), ConfigValue::Bytes(bytes))];
@@ -106,10 +112,10 @@ fn cost_of_a_round_of_ten_parties() {
     }
     eprintln!("rounds of ten parties, seconds: {seconds:.2?}");
     seconds.sort_by(f64::total_cmp);
-    eprintln!("median: {:.2}", seconds[10]);
     for (party, _dir) in parties {
         assert_eq!(party.leave(), 0);
     }
+    seconds[10]
 }
 
 /// The same model, there and back, with a party of ours and with Flower's client in turn.
