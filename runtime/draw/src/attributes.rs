@@ -54,6 +54,7 @@ pub(crate) fn attributes(op: &Op) -> Attributes {
                 ("steps", json!(steps.collect::<Vec<_>>())),
                 ("outputs", json!(fused.outputs)),
                 ("sums", json!(fused.sums)),
+                ("leading_sums", json!(fused.leading_sums)),
             ]
         }
         Op::Add

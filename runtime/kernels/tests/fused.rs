@@ -217,13 +217,17 @@ proptest! {
         drawn in prop::collection::vec(step(), 1..20),
         outputs in prop::collection::vec(0..100usize, 0..4),
         sums in prop::collection::vec(0..100usize, 0..4),
+        leading in prop::collection::vec(0..100usize, 0..3),
         (m, n) in prop_oneof![(1..70usize, 1..90usize), (1..4usize, 900..1300usize)],
         forms in [0..4usize, 0..4usize, 0..5usize, 0..5usize],
     ) {
         let steps = steps(&drawn);
         let outputs: Vec<usize> = outputs.into_iter().map(|o| o % steps.len()).collect();
         let sums: Vec<usize> = sums.into_iter().map(|o| o % steps.len()).collect();
-        let program = FusedProgram::new(steps.clone(), outputs.clone(), sums.clone()).unwrap();
+        let leading: Vec<usize> = leading.into_iter().map(|o| o % steps.len()).collect();
+        let program = FusedProgram::with_leading_sums(
+            steps.clone(), outputs.clone(), sums.clone(), leading.clone(),
+        ).unwrap();
         // Not all operands need be loaded.
         let values: Vec<Vec<f32>> = (0..4).map(|i| numbers(m * n, i + 1)).collect();
         let operands: Vec<FlexTensor> = (0..4).map(|i| match forms[i] {
@@ -246,6 +250,15 @@ proptest! {
         for (result, value) in results.outputs.iter().zip(&outputs) {
             for (ours, exact) in result.storage::<f32>().iter().zip(&exact) {
                 let exact = exact[*value];
+                prop_assert!(*ours == exact || (ours.is_nan() && exact.is_nan()), "{} {}", ours, exact);
+            }
+        }
+        // Row after row, as burn-flex adds.
+        for (ours, value) in results.leading_sums.iter().zip(&leading) {
+            prop_assert_eq!(&ours.layout().shape()[..], &[1, n]);
+            for (j, ours) in ours.storage::<f32>().iter().enumerate() {
+                let column = (0..m).map(|i| exact[i * n + j][*value] as f32);
+                let exact = column.fold(0.0, |sum, v| sum + v);
                 prop_assert!(*ours == exact || (ours.is_nan() && exact.is_nan()), "{} {}", ours, exact);
             }
         }
@@ -319,6 +332,23 @@ fn a_constant_after_the_steps_that_free_a_register() {
         .run(vec![tensor(vec![1.0, 2.0], &[2])], &[2])
         .unwrap();
     assert_eq!(results.outputs[0].storage::<f32>(), [0.5, 1.0]);
+}
+
+/// The sums are of the values before an output takes the buffer.
+#[test]
+fn sums_over_images_of_an_operand_that_is_replaced() {
+    let steps = vec![Step::Operand(0), Step::Unary(Unary::Neg, 0)];
+    let program = FusedProgram::with_leading_sums(steps, vec![1], vec![], vec![0, 1]).unwrap();
+    let x = numbers(3 * 700, 5);
+    let results = program
+        .run(vec![tensor(x.clone(), &[3, 7, 100])], &[3, 7, 100])
+        .unwrap();
+    let [of_x, of_y] = [0, 1].map(|i| results.leading_sums[i].storage::<f32>().to_vec());
+    for i in 0..700 {
+        let sum = x[i] + x[700 + i] + x[1400 + i];
+        assert_eq!([of_x[i], of_y[i]], [sum, -sum]);
+    }
+    assert_eq!(results.outputs[0].storage::<f32>()[8], -x[8]);
 }
 
 #[test]

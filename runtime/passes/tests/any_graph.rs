@@ -22,6 +22,7 @@ fn every_pass_leaves_a_sound_graph() {
             "cse",
             "dce",
             "sink-views",
+            "lift-expands",
             "fuse",
             "fuse-elementwise",
             "one-hot",

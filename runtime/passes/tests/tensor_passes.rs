@@ -20,7 +20,7 @@ const STEP: &str = "tensor.graph @step(%w: f32[3x4], %x: f32[2x3], %g: f32[2x4])
 }";
 
 /// A graph for a pass, as `pass` or `pass=number`.
-const CASES: [(&str, &str); 19] = [
+const CASES: [(&str, &str); 20] = [
     (
         "pool-first",
         "tensor.graph @forward(%x: f32[2x3x4x4]) {
@@ -111,6 +111,17 @@ const CASES: [(&str, &str); 19] = [
     ),
     ("mixed-bf16", STEP),
     ("mixed-f16", STEP),
+    (
+        "lift-expands",
+        "tensor.graph @step(%x: f32[8x4x2x3], %mean: f32[1x4x1]) {
+  %0 = tensor.expand %mean : f32[8x4x1]
+  %1 = tensor.mul_scalar[0.25] %0 : f32[8x4x1]
+  %2 = tensor.expand %1 : f32[8x4x6]
+  %3 = tensor.reshape %2 : f32[8x4x2x3]
+  %4 = tensor.add %x, %3 : f32[8x4x2x3]
+  return y = %4
+}",
+    ),
     (
         "fuse",
         "tensor.graph @step(%w: f32[3x4], %x: f32[2x3], %g: f32[2x4], %lr: f32[1]) {

@@ -32,7 +32,13 @@ impl Kernel {
             at.push(steps.len() - 1);
         }
         let values = |of: &[usize]| of.iter().map(|&v| at[v]).collect();
-        let program = FusedProgram::new(steps, values(&fused.outputs), values(&fused.sums)).ok()?;
+        let program = FusedProgram::with_leading_sums(
+            steps,
+            values(&fused.outputs),
+            values(&fused.sums),
+            values(&fused.leading_sums),
+        );
+        let program = program.ok()?;
         Some(Self {
             program: Arc::new(program),
             shape: fused.shape.clone(),
@@ -76,7 +82,8 @@ impl Kernel {
         let outputs = results.outputs.into_iter().map(float);
         let sums = results.sums.into_iter();
         let sums = sums.map(|sum| from_floats(vec![sum], &[1], device));
-        Some(outputs.chain(sums).collect())
+        let leading_sums = results.leading_sums.into_iter().map(float);
+        Some(outputs.chain(sums).chain(leading_sums).collect())
     }
 }
 

@@ -3,7 +3,7 @@
 use fedround_exec::executor::Plan;
 use fedround_ir::Loc;
 use fedround_ir::tensor::{Cmp, Graph, Op, TensorType, Val};
-use fedround_passes::tensor::fuse_elementwise;
+use fedround_passes::tensor::{fuse_elementwise, lift_expands};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -99,6 +99,45 @@ fn a_product_joins_the_pass_that_it_is_added_to() {
     same(&graph);
     let text = Plan::new(&fuse_elementwise(&graph).unwrap()).text("step");
     assert!(!text.contains("fused+matmul_add"), "{text}");
+}
+
+/// The gradient of a batch norm: sums over images in a pass and means that are not repeated in memory
+/// give the bits of the ops one by one.
+#[test]
+fn sums_of_channels_and_repeated_means_keep_their_bits() {
+    let at = Loc::caller();
+    let shape = vec![9usize, 5, 20, 24];
+    let mut graph = Graph::default();
+    let mut input = |name: &str, shape: &[usize]| graph.input(name, TensorType::f32(shape));
+    let (y, g, x) = (input("y", &shape), input("g", &shape), input("x", &shape));
+    let scale = input("scale", &[1, 5, 1, 1]);
+    let mut op = |op: Op, ins: &[Val]| graph.push(op, ins, at).unwrap();
+    let g = op(Op::ReluGrad, &[y, g]);
+    let scaled = op(Op::Mul, &[g, scale]);
+    let product = op(Op::Mul, &[g, x]);
+    let beta = op(Op::SumDim(0), &[g]);
+    let gamma = op(Op::SumDim(0), &[product]);
+    let mean = op(Op::SumDim(2), &[beta]);
+    let mean = op(Op::SumDim(3), &[mean]);
+    let mean = op(Op::Reshape(vec![1, 5, 1]), &[mean]);
+    let mean = op(Op::Expand(vec![9, 5, 1]), &[mean]);
+    let mean = op(Op::MulScalar(1.0 / 480.0), &[mean]);
+    let mean = op(Op::Expand(vec![9, 5, 480]), &[mean]);
+    let mean = op(Op::Reshape(shape.clone()), &[mean]);
+    let centred = op(Op::Sub, &[scaled, mean]);
+    graph.outputs.push(("gamma".into(), gamma));
+    graph.outputs.push(("centred".into(), centred));
+    let fused = fuse_elementwise(&lift_expands(&graph).unwrap()).unwrap();
+    let given = inputs(&graph, |k, i| ((i * 7 + k * 3) % 101) as f32 / 37.0 - 1.3);
+    let bits = |graph: &Graph| -> Vec<Vec<u32>> {
+        let outputs = run(graph, &given);
+        let bits = |t: &Vec<f32>| t.iter().map(|v| v.to_bits()).collect();
+        outputs.iter().map(bits).collect()
+    };
+    assert!(bits(&graph) == bits(&fused), "{}", fused.text("fused"));
+    let ops: Vec<&str> = fused.nodes.iter().map(|n| n.op.name()).collect();
+    let passes = ops.iter().filter(|op| **op == "fused").count();
+    assert_eq!((passes, ops.contains(&"expand")), (2, false), "{ops:?}");
 }
 
 proptest! {

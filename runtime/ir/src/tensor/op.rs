@@ -158,6 +158,8 @@ pub struct Fused {
     pub outputs: Vec<usize>,
     /// The values whose sums over all elements are further results, after the outputs.
     pub sums: Vec<usize>,
+    /// The values whose sums over the first dimension, of size 1 in the result, come after those.
+    pub leading_sums: Vec<usize>,
 }
 
 impl Fused {
@@ -173,7 +175,20 @@ impl Fused {
                     .is_none_or(|i| !self.steps[i].0.gives_mask())
         };
         self.steps.iter().enumerate().all(step)
-            && self.outputs.iter().chain(&self.sums).all(float)
-            && self.outputs.len() + self.sums.len() > 0
+            && self.results().all(|v| float(&v))
+            && self.results().next().is_some()
+            && (self.leading_sums.is_empty() || !self.shape.is_empty())
+    }
+
+    /// The values that are results, or whose sums are.
+    fn results(&self) -> impl Iterator<Item = usize> + '_ {
+        let sums = self.sums.iter().chain(&self.leading_sums);
+        self.outputs.iter().chain(sums).copied()
+    }
+
+    /// The shape of a sum over the first dimension.
+    pub fn leading_shape(&self) -> Vec<usize> {
+        let rest = self.shape.get(1..).unwrap_or_default();
+        std::iter::once(1).chain(rest.iter().copied()).collect()
     }
 }

@@ -71,6 +71,7 @@ pub(crate) struct Steps<'t> {
     pub steps: Vec<(&'t str, Vec<Entry<'t>>, Vec<usize>)>,
     pub shape: Option<Vec<usize>>,
     pub sums: Vec<usize>,
+    pub leading_sums: Vec<usize>,
     pub outputs: Vec<usize>,
 }
 

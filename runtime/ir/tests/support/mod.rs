@@ -177,16 +177,18 @@ impl Random {
             (Op::Clamp(self.real(), self.real()), vec![5]),
         ];
         let some = |values: &[usize], n: usize| values[..n].to_vec();
-        let (outputs, sums) = match self.below(3) {
-            0 => (some(&[6, 2], 2), vec![]),
-            1 => (vec![], some(&[3, 6], 2)),
-            _ => (some(&[3], 1), some(&[2], 1)),
+        let (outputs, sums, leading_sums) = match self.below(4) {
+            0 => (some(&[6, 2], 2), vec![], vec![]),
+            1 => (vec![], some(&[3, 6], 2), vec![]),
+            2 => (vec![], vec![], some(&[6, 2], 2)),
+            _ => (some(&[3], 1), some(&[2], 1), some(&[6], 1)),
         };
         Fused {
             shape: vec![2, 2],
             steps,
             outputs,
             sums,
+            leading_sums,
         }
     }
 

@@ -48,6 +48,8 @@ pub(super) struct Run<'a> {
     pub targets: Vec<Target<'a>>,
     pub registers: Vec<Vec<f32>>,
     pub sums: Vec<f64>,
+    /// The sums over the first dimension, so far.
+    pub leading_sums: Vec<Vec<f32>>,
     /// Elements of a block.
     block: usize,
     /// The whole program as a single loop, if it has that form.
@@ -55,13 +57,14 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// A run over `len` elements. `registers` may be left over from an earlier run. Blocks end at the ends of
-    /// rows of `row` elements, unless such blocks would be too long.
+    /// A run over `len` elements, `inner` for each index of the first dimension. `registers` may be left over
+    /// from an earlier run. Blocks end at the ends of rows of `row` elements, unless such blocks would be too
+    /// long.
     pub fn new(
         program: &'a FusedProgram,
         operands: &[Source<'a>],
         broadcasts: &[Broadcast],
-        len: usize,
+        (len, inner): (usize, usize),
         row: usize,
         targets: Vec<Target<'a>>,
         mut registers: Vec<Vec<f32>>,
@@ -81,6 +84,7 @@ impl<'a> Run<'a> {
             targets,
             registers,
             sums: vec![0.0; program.sums.len()],
+            leading_sums: vec![vec![0.0; inner]; program.leading_sums.len()],
             block: block_len(broadcasts, len, row),
             pull: pull(program, operands, broadcasts, len),
         };
@@ -193,6 +197,11 @@ impl<'a> Run<'a> {
             };
             self.sums[i] += f64::from(sum);
         }
+        let mut leading_sums = take(&mut self.leading_sums);
+        for (sums, value) in leading_sums.iter_mut().zip(&program.leading_sums) {
+            add_repeated(sums, start, self.read(*value, start, len));
+        }
+        self.leading_sums = leading_sums;
         for (i, value) in program.outputs.iter().enumerate() {
             // An output is never an operand whose buffer an output takes.
             let values = match self.sources[*value] {
@@ -217,6 +226,18 @@ impl<'a> Run<'a> {
                 Target::New(_) => &[],
             },
         }
+    }
+}
+
+/// Adds values to sums, from place `start` on and again from the first one after the last.
+#[inline(always)]
+fn add_repeated(sums: &mut [f32], start: usize, mut values: &[f32]) {
+    let mut at = start % sums.len().max(1);
+    while !values.is_empty() {
+        let (now, rest) = values.split_at(values.len().min(sums.len() - at));
+        let sums = sums[at..].iter_mut().zip(now);
+        sums.for_each(|(sum, value)| *sum += value);
+        (values, at) = (rest, 0);
     }
 }
 

@@ -10,6 +10,8 @@ pub struct FusedProgram {
     /// Values that are results.
     pub(super) outputs: Vec<usize>,
     pub(super) sums: Vec<Sum>,
+    /// Values whose sums over the first dimension are results.
+    pub(super) leading_sums: Vec<usize>,
     /// The register of each step's value.
     pub(super) registers: Vec<usize>,
     /// Number of registers.
@@ -36,9 +38,23 @@ impl FusedProgram {
     /// # Errors
     /// If a step uses a value before it is computed, or a result is not the number of a step.
     pub fn new(
+        steps: Vec<Step>,
+        outputs: Vec<usize>,
+        sums: Vec<usize>,
+    ) -> Result<Self, FusedError> {
+        Self::with_leading_sums(steps, outputs, sums, Vec::new())
+    }
+
+    /// Like [`new`](Self::new), where the sums of the values `leading_sums` over the first dimension are
+    /// results too.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_leading_sums(
         mut steps: Vec<Step>,
         outputs: Vec<usize>,
         sums: Vec<usize>,
+        leading_sums: Vec<usize>,
     ) -> Result<Self, FusedError> {
         for (number, step) in steps.iter().enumerate() {
             if let Some(value) = arguments(step).find(|value| *value >= number) {
@@ -46,7 +62,7 @@ impl FusedProgram {
                 return Err(FusedError::Order { step, value });
             }
         }
-        let results = || outputs.iter().chain(&sums).copied();
+        let results = || outputs.iter().chain(&sums).chain(&leading_sums).copied();
         if let Some(value) = results().find(|value| *value >= steps.len()) {
             let steps = steps.len();
             return Err(FusedError::NoStep { value, steps });
@@ -82,11 +98,15 @@ impl FusedProgram {
             _ => 0,
         });
         let operand_count = operands.max().unwrap_or(0);
-        let (registers, register_count) = allot(&steps, &live, &outputs, &sums);
+        let (registers, register_count) = {
+            let stored: Vec<usize> = outputs.iter().chain(&leading_sums).copied().collect();
+            allot(&steps, &live, &stored, &sums)
+        };
         Ok(Self {
             steps,
             outputs,
             sums,
+            leading_sums,
             registers,
             register_count,
             operand_count,

@@ -23,7 +23,11 @@ impl<'a> Pull<'a> {
         operand: impl Fn(usize) -> Option<&'a [f32]>,
         number: &dyn Fn(usize) -> Option<f32>,
     ) -> Option<Self> {
-        let (&[y], &[Sum::OfProduct(d, same)]) = (&program.outputs[..], &program.sums[..]) else {
+        let (&[y], &[Sum::OfProduct(d, same)], []) = (
+            &program.outputs[..],
+            &program.sums[..],
+            &program.leading_sums[..],
+        ) else {
             return None;
         };
         let (w, factors, sign) = match program.steps[y] {

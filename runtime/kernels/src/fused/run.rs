@@ -26,6 +26,8 @@ pub struct Results {
     pub outputs: Vec<FlexTensor>,
     /// The sums over all elements.
     pub sums: Vec<f32>,
+    /// The sums over the first dimension, whose size is 1 in them.
+    pub leading_sums: Vec<FlexTensor>,
 }
 
 impl FusedProgram {
@@ -34,7 +36,8 @@ impl FusedProgram {
     /// An output takes the buffer of an operand that has the full shape, that nobody else holds, and that is
     /// not an output itself. Other contiguous operands are read in place, and views are copied first. The
     /// order of computation depends on the shapes only. A sum is taken in 64 lanes within a block of about a
-    /// thousand elements, and in `f64` over the blocks.
+    /// thousand elements, and in `f64` over the blocks. A sum over the first dimension is taken in order, from
+    /// zero.
     ///
     /// # Shapes
     /// An operand has the shape `shape`, or one that is broadcast to it such that the dimensions that are not
@@ -85,6 +88,10 @@ impl FusedProgram {
         let broadcasts = self.check(&operands, shape)?;
         let mut operands: Vec<FlexTensor> = operands.into_iter().map(dense).collect();
         let len: usize = shape.iter().product();
+        let leading_shape: Vec<usize> = std::iter::once(1)
+            .chain(shape.get(1..).unwrap_or_default().iter().copied())
+            .collect();
+        let inner = leading_shape.iter().product();
         let replaced = self.replaced(&operands, &broadcasts, len);
 
         let mut targets: Vec<Target<'_>> = Vec::with_capacity(self.outputs.len());
@@ -106,7 +113,15 @@ impl FusedProgram {
             }
         }
         let registers = scratch::with(|scratch| take(&mut scratch.registers));
-        let mut run = Run::new(self, &sources, &broadcasts, len, row, targets, registers);
+        let mut run = Run::new(
+            self,
+            &sources,
+            &broadcasts,
+            (len, inner),
+            row,
+            targets,
+            registers,
+        );
         let part = run.part(row, elements, len);
         for first in (0..len).step_by(part) {
             let elements = first..len.min(first + part);
@@ -122,6 +137,7 @@ impl FusedProgram {
             registers,
             targets,
             sums,
+            leading_sums,
             ..
         } = run;
         scratch::with(|scratch| scratch.registers = registers);
@@ -145,6 +161,10 @@ impl FusedProgram {
         Ok(Results {
             outputs: outputs.collect(),
             sums: sums.into_iter().map(|sum| sum as f32).collect(),
+            leading_sums: leading_sums
+                .into_iter()
+                .map(|sums| floats(sums, &leading_shape))
+                .collect(),
         })
     }
 

@@ -157,7 +157,8 @@ pub fn parametrize_constants_with(
     Ok(supplies)
 }
 
-/// Fuses parameter updates and then chains of elementwise ops, for devices whose backend does not fuse.
+/// Computes on what is repeated before it is repeated, fuses parameter updates and then chains of elementwise
+/// ops, for devices whose backend does not fuse.
 ///
 /// # Errors
 ///
@@ -167,7 +168,7 @@ pub fn fuse_with(
     name: &str,
     manager: &mut PassManager,
 ) -> Result<(), PassError> {
-    for pass in ["fuse", "fuse-elementwise"] {
+    for pass in ["lift-expands", "fuse", "fuse-elementwise"] {
         manager.run(&Request::named(pass)?, name, graph)?;
     }
     Ok(())

@@ -32,7 +32,7 @@ macro_rules! rebuilds {
     };
 }
 
-const TENSOR: [Pass<Graph>; 19] = [
+const TENSOR: [Pass<Graph>; 20] = [
     rebuilds!(
         "pool-first",
         "max pools before the rectifications that only they read",
@@ -93,6 +93,11 @@ const TENSOR: [Pass<Graph>; 19] = [
         "mixed-f16",
         "round the operands of products to f16",
         |graph| transform::mixed_precision(graph, DType::F16)
+    ),
+    rebuilds!(
+        "lift-expands",
+        "compute on what is repeated before it is repeated",
+        transform::lift_expands
     ),
     rebuilds!(
         "fuse",

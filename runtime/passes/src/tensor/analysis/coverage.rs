@@ -198,13 +198,14 @@ fn mask<const N: usize>(shape: [usize; N]) -> TensorType {
     TensorType::new(DType::Bool, shape)
 }
 
-/// `(tanh(a + b), Σ (a + b))`.
+/// `(tanh(a + b), Σ (a + b), Σ tanh(a + b) over the rows)`.
 fn fused() -> Arc<Fused> {
     Arc::new(Fused {
         shape: vec![2, 3],
         steps: vec![(Op::Add, vec![0, 1]), (Op::Tanh, vec![2])],
         outputs: vec![3],
         sums: vec![2],
+        leading_sums: vec![3],
     })
 }
 

@@ -157,7 +157,8 @@ fn fused_flops(fused: &Fused) -> u64 {
         Class::Map(each) => each,
         _ => 0,
     };
-    fused.steps.iter().map(step).sum::<u64>() + fused.sums.len() as u64
+    let sums = fused.sums.len() + fused.leading_sums.len();
+    fused.steps.iter().map(step).sum::<u64>() + sums as u64
 }
 
 fn flops(graph: &Graph, node: &Node) -> u64 {

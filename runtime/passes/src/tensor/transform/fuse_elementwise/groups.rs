@@ -7,12 +7,21 @@ use fedround_ir::tensor::{DType, Graph, Node, Op, Val};
 
 use super::acyclic_groups::{AcyclicGroups, Edge};
 
+/// The elements of a tensor that does not stay in a first-level cache from one op to the next. Only of
+/// such a one is a sum over the first dimension worth a place in a pass, and a repeated operand a pass
+/// of its own.
+const LARGE: usize = 1 << 14;
+
 /// The shape over which a node can be fused, if it can.
 pub(super) fn shape_of<'g>(graph: &'g Graph, node: &Node) -> Option<&'g [usize]> {
     let floats = |v: &Val| matches!(graph.type_of(*v).dtype, DType::F32 | DType::Bool);
     match node.op {
         // A sum runs over its operand's shape.
         Op::Sum | Op::Dot => Some(graph.shape(node.ins[0])),
+        Op::SumDim(0) => {
+            let ty = graph.type_of(node.ins[0]);
+            (ty.dtype == DType::F32 && ty.len() >= LARGE).then_some(&ty.shape[..])
+        }
         _ if node.op.is_elementwise() && node.ins.iter().all(floats) => {
             let shape = graph.shape(node.outs[0]);
             let repeats = node.ins.iter().all(|v| in_one_run(graph.shape(*v), shape));
@@ -22,9 +31,28 @@ pub(super) fn shape_of<'g>(graph: &'g Graph, node: &Node) -> Option<&'g [usize]>
     }
 }
 
+/// Whether a node is a sum, which is complete only after a pass.
+pub(super) fn is_sum(node: &Node) -> bool {
+    matches!(node.op, Op::Sum | Op::Dot | Op::SumDim(_))
+}
+
+/// Whether an op that stays alone is worth a pass: it repeats an operand, such as a bias or a mean of
+/// each channel, over a large result. A pass fills blocks with repeated values; burn's op walks by strides.
+pub(super) fn repeats_over_large(graph: &Graph, node: &Node) -> bool {
+    let Some(shape) = shape_of(graph, node).filter(|_| !is_sum(node)) else {
+        return false;
+    };
+    let len = |v: &Val| graph.type_of(*v).len();
+    let repeated = |v: &Val| len(v) > 1 && graph.shape(*v) != shape;
+    let masks = || node.ins.iter().chain(&node.outs);
+    node.ins.iter().any(repeated)
+        && len(&node.outs[0]) >= LARGE
+        && masks().all(|v| graph.type_of(*v).dtype == DType::F32)
+}
+
 /// Whether a shape repeats to another such that the dimensions that do not are neighbours, as the
 /// kernels want it.
-fn in_one_run(from: &[usize], to: &[usize]) -> bool {
+pub(in super::super) fn in_one_run(from: &[usize], to: &[usize]) -> bool {
     if from.len() != to.len() {
         return from == [1];
     }
@@ -65,10 +93,9 @@ pub(super) fn groups(graph: &Graph) -> Vec<usize> {
         }
         distinct(&mut candidates, |j| merged.first(j));
         for other in candidates {
-            // A sum is complete only after the pass.
-            let is_sum = |(from, _): Edge| matches!(graph.nodes[from].op, Op::Sum | Op::Dot);
+            let of_sum = |(from, _): Edge| is_sum(&graph.nodes[from]);
             if shapes[other] == Some(shape) {
-                merged.merge(i, other, is_sum);
+                merged.merge(i, other, of_sum);
             }
         }
     }

@@ -1,22 +1,23 @@
 //! `fuse-elementwise`: chains of elementwise ops become one [`Op::Fused`], which walks memory once.
 //!
 //! For devices whose backend does not fuse elementwise ops itself. A group is a set of elementwise
-//! ops over one shape, and sums of their results over all elements, that some order of the graph
-//! runs one after the other: no op outside of the group both depends on it and feeds it.
+//! ops over one shape, and sums of their results over all elements or over the first dimension, that
+//! some order of the graph runs one after the other: no op outside of the group both depends on it and
+//! feeds it.
 
 mod acyclic_groups;
 mod group_order;
-mod groups;
+pub(super) mod groups;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use fedround_ir::tensor::{Fused, Graph, GraphError, Node, Op, Val};
 
-use self::groups::{groups, order, readers, shape_of};
+use self::groups::{groups, is_sum, order, readers, repeats_over_large, shape_of};
 use super::dce::dce;
 
-/// Fuses every group of at least two ops.
+/// Fuses every group of at least two ops, and single ones that repeat an operand over a large result.
 ///
 /// # Errors
 ///
@@ -39,7 +40,9 @@ pub fn fuse_elementwise(graph: &Graph) -> Result<Graph, GraphError> {
     for unit in order {
         let nodes: Vec<&Node> = unit.iter().map(|&i| &graph.nodes[i]).collect();
         let (op, ins, outs) = match nodes.as_slice() {
-            [node] => (node.op.clone(), node.ins.clone(), node.outs.clone()),
+            [node] if !repeats_over_large(graph, node) => {
+                (node.op.clone(), node.ins.clone(), node.outs.clone())
+            }
             _ => fused(graph, &unit, &read)?,
         };
         if outs.is_empty() {
@@ -96,6 +99,7 @@ fn fused(
     }
     let mut number: HashMap<Val, usize> = ins.iter().enumerate().map(|(i, v)| (*v, i)).collect();
     let (mut steps, mut sums, mut results) = (vec![], vec![], vec![]);
+    let (mut leading_sums, mut leading_results) = (vec![], vec![]);
     let mut shape = vec![];
     for node in &nodes {
         let op = node.op.name();
@@ -113,6 +117,10 @@ fn fused(
                 sums.push(reads[0]);
                 results.push(out);
             }
+            Op::SumDim(_) => {
+                leading_sums.push(reads[0]);
+                leading_results.push(out);
+            }
             Op::Dot => {
                 steps.push((Op::Mul, reads));
                 sums.push(ins.len() + steps.len() - 1);
@@ -127,7 +135,7 @@ fn fused(
     let group = unit.first().map_or(0, |&i| read_by.groups[i]);
     let stored: Vec<Val> = nodes
         .iter()
-        .filter(|n| !matches!(n.op, Op::Sum | Op::Dot))
+        .filter(|n| !is_sum(n))
         .map(|n| n.outs[0])
         .filter(|v| read_by.outside(group, *v))
         .collect();
@@ -140,9 +148,11 @@ fn fused(
         steps,
         outputs,
         sums,
+        leading_sums,
     };
     let mut outs = stored;
     outs.extend(results);
+    outs.extend(leading_results);
     Ok((Op::Fused(Arc::new(fused)), ins, outs))
 }
 
@@ -209,6 +219,38 @@ mod tests {
         let product = b.op(Op::MatMul, &[a, w]);
         let sum = b.op(Op::Add, &[a, product]);
         assert_eq!(b.names(&[sum]), ["exp", "matmul", "add"]);
+    }
+
+    #[test]
+    fn sums_of_each_channel_share_the_pass_of_a_large_gradient() {
+        for (images, expected) in [
+            (32, vec!["fused"]),
+            (2, vec!["fused", "sum_dim", "sum_dim"]),
+        ] {
+            let mut b = Build(Graph::default());
+            let shape = [images, 4, 16, 16];
+            let (y, g, x) = (
+                b.input("y", &shape),
+                b.input("g", &shape),
+                b.input("x", &shape),
+            );
+            let g = b.op(Op::ReluGrad, &[y, g]);
+            let product = b.op(Op::Mul, &[g, x]);
+            let beta = b.op(Op::SumDim(0), &[g]);
+            let gamma = b.op(Op::SumDim(0), &[product]);
+            assert_eq!(b.names(&[g, beta, gamma]), expected, "{images} images");
+        }
+    }
+
+    #[test]
+    fn a_lone_op_that_repeats_an_operand_over_a_large_result_is_a_pass() {
+        for (images, expected) in [(32, "fused"), (2, "add")] {
+            let mut b = Build(Graph::default());
+            let x = b.input("x", &[images, 4, 16, 16]);
+            let mean = b.input("mean", &[1, 4, 1, 1]);
+            let y = b.op(Op::Add, &[x, mean]);
+            assert_eq!(b.names(&[y]), [expected], "{images} images");
+        }
     }
 
     /// A sum of one element has the shape of what it sums.
