@@ -46,6 +46,18 @@ impl Kernel {
         })
     }
 
+    /// An update of a tensor by another, `y + c · s · x`, as a fused op of one step.
+    pub(crate) fn update(axpy: &Op, shape: &[usize]) -> Option<Self> {
+        let fused = Fused {
+            shape: shape.to_vec(),
+            steps: vec![(axpy.clone(), vec![0, 1, 2])],
+            outputs: vec![3],
+            sums: vec![],
+            leading_sums: vec![],
+        };
+        Self::new(&fused, 3)
+    }
+
     /// Adds `factor · s · (a b)` to the first result, where `s`, `a` and `b` are three more operands.
     pub(crate) fn add_product(&mut self, factor: f64) {
         self.product = Some(factor);

@@ -36,10 +36,17 @@ pub struct Instr {
 }
 
 impl Instr {
-    /// Takes in the next op, if it adds a product to what this one, fused, gives first and nothing
-    /// else reads: both then walk the tensor once. Gives whether it does.
-    fn join(&mut self, next: &Self) -> bool {
-        let (Some(kernel), Op::MatMulAdd(factor)) = (&mut self.kernel, &next.op) else {
+    /// Takes in the next op, if it adds a product to what this one, fused or an update, gives first and
+    /// nothing else reads: both then walk the tensor once. Gives whether it does.
+    fn join(&mut self, next: &Self, graph: &Graph) -> bool {
+        let Op::MatMulAdd(factor) = &next.op else {
+            return false;
+        };
+        let update = match &self.op {
+            Op::Axpy(_) => Kernel::update(&self.op, graph.shape(self.results[0])),
+            _ => None,
+        };
+        let Some(mut kernel) = self.kernel.clone().or(update) else {
             return false;
         };
         let [y, rest @ ..] = next.ins.as_slice() else {
@@ -51,6 +58,7 @@ impl Instr {
             return false;
         }
         kernel.add_product(*factor);
+        self.kernel = Some(kernel);
         self.ins.extend(rest);
         self.outs[0] = next.outs[0];
         self.results[0] = next.results[0];
@@ -118,7 +126,7 @@ impl Plan {
             };
             if !instrs
                 .last_mut()
-                .is_some_and(|last: &mut Instr| last.join(&instr))
+                .is_some_and(|last: &mut Instr| last.join(&instr, graph))
             {
                 instrs.push(instr);
             }

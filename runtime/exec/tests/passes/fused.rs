@@ -3,7 +3,7 @@
 use fedround_exec::executor::Plan;
 use fedround_ir::Loc;
 use fedround_ir::tensor::{Cmp, Graph, Op, TensorType, Val};
-use fedround_passes::tensor::{fuse_elementwise, lift_expands};
+use fedround_passes::tensor::{fuse, fuse_elementwise, lift_expands};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -99,6 +99,28 @@ fn a_product_joins_the_pass_that_it_is_added_to() {
     same(&graph);
     let text = Plan::new(&fuse_elementwise(&graph).unwrap()).text("step");
     assert!(!text.contains("fused+matmul_add"), "{text}");
+}
+
+/// SCAFFOLD's update of a dense layer, `w − lr (xᵀ g + d)`, walks the weight once.
+#[test]
+fn a_corrected_step_of_a_dense_layer_is_one_pass() {
+    let at = Loc::caller();
+    let mut graph = Graph::default();
+    let mut input = |name: &str, shape: [usize; 2]| graph.input(name, TensorType::f32(shape));
+    let (w, d) = (input("w", [300, 7]), input("d", [300, 7]));
+    let (x, g) = (input("x", [300, 4]), input("g", [4, 7]));
+    let lr = graph.input("lr", TensorType::f32([1]));
+    let mut op = |op: Op, ins: &[Val]| graph.push(op, ins, at).unwrap();
+    let lr = op(Op::Reshape(vec![1, 1]), &[lr]);
+    let product = op(Op::MatMul, &[x, g]);
+    let grad = op(Op::Add, &[product, d]);
+    let step = op(Op::Mul, &[grad, lr]);
+    let next = op(Op::Sub, &[w, step]);
+    graph.outputs.push(("next".into(), next));
+    let fused = fuse_elementwise(&fuse(&graph).unwrap()).unwrap();
+    same_as(&graph, &fused);
+    let text = Plan::new(&fused).text("step");
+    assert!(text.contains("= axpy+matmul_add s"), "{text}");
 }
 
 /// The gradient of a batch norm: sums over images in a pass and means that are not repeated in memory

@@ -61,6 +61,12 @@ pub fn fuse(graph: &Graph) -> Result<Graph, GraphError> {
                     let y = push(Op::Axpy(sign * c), &[y, st, d])?;
                     return Ok(vec![push(Op::MatMulAdd(sign), &[y, s, a, b])?]);
                 }
+                if let Some(([a, b], d)) = corrected(&rewrite.new, &single, x) {
+                    // y ± s · (a b + d), as SCAFFOLD's step: the same, with d in place of c · t · d.
+                    let mut push = |op, ins: &[Val]| rewrite.new.push(op, ins, node.loc);
+                    let y = push(Op::Axpy(sign), &[y, s, d])?;
+                    return Ok(vec![push(Op::MatMulAdd(sign), &[y, s, a, b])?]);
+                }
                 let (op, ins) = match gemm(&rewrite.new, &single, x) {
                     Some([a, b]) => (Op::MatMulAdd(sign), vec![y, s, a, b]),
                     None => (Op::Axpy(sign), vec![y, s, x]),
@@ -96,6 +102,20 @@ fn axpy(graph: &Growing, single: &[bool], v: Val) -> Option<(f64, [Val; 3])> {
         } if single[at] => Some((*c, [ins[0], ins[1], ins[2]])),
         _ => None,
     }
+}
+
+/// The factors of a product of two matrices and what is added to it, in a sum that is read once.
+fn corrected(graph: &Growing, single: &[bool], v: Val) -> Option<([Val; 2], Val)> {
+    let at = graph.definition(v)?;
+    let node = &graph.nodes[at];
+    if node.op != Op::Add || !single[at] {
+        return None;
+    }
+    let [p, q] = [node.ins[0], node.ins[1]];
+    [(p, q), (q, p)].into_iter().find_map(|(product, d)| {
+        let factors = gemm(graph, single, product)?;
+        (graph.shape(d) == graph.shape(v)).then_some((factors, d))
+    })
 }
 
 /// The factors of a product of two matrices that is read once.
@@ -212,6 +232,29 @@ mod tests {
         g.verify().unwrap();
         let ops: Vec<Op> = g.nodes.into_iter().map(|n| n.op).collect();
         assert_eq!(ops, [Op::Mul, Op::Axpy(-1.0), Op::MatMulAdd(-1.0)]);
+    }
+
+    #[test]
+    fn a_corrected_gradient_goes_straight_into_the_weight() {
+        let at = Loc::caller();
+        for first in [true, false] {
+            let mut g = Graph::default();
+            let mut input = |name: &str, shape: &[usize]| g.input(name, TensorType::f32(shape));
+            let (w, d) = (input("w", &[2, 3]), input("d", &[2, 3]));
+            let (a, b) = (input("a", &[2, 5]), input("b", &[5, 3]));
+            let lr = input("lr", &[1]);
+            let mut op = |op: Op, ins: &[Val]| g.push(op, ins, at).unwrap();
+            let lr = op(Op::Reshape(vec![1, 1]), &[lr]);
+            let grad = op(Op::MatMul, &[a, b]);
+            let grad = op(Op::Add, &if first { [grad, d] } else { [d, grad] });
+            let step = op(Op::Mul, &[grad, lr]);
+            let next = op(Op::Sub, &[w, step]);
+            g.outputs.push(("next".into(), next));
+            let g = fuse(&g).unwrap();
+            g.verify().unwrap();
+            let ops: Vec<Op> = g.nodes.into_iter().map(|n| n.op).collect();
+            assert_eq!(ops, [Op::Axpy(-1.0), Op::MatMulAdd(-1.0)]);
+        }
     }
 
     #[test]
