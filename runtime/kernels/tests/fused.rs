@@ -257,7 +257,7 @@ proptest! {
         for (ours, value) in results.leading_sums.iter().zip(&leading) {
             prop_assert_eq!(&ours.layout().shape()[..], &[1, n]);
             for (j, ours) in ours.storage::<f32>().iter().enumerate() {
-                let column = (0..m).map(|i| exact[i * n + j][*value] as f32);
+                let column = (0..m).map(|i| exact[i * n + j][*value]);
                 let exact = column.fold(0.0, |sum, v| sum + v);
                 prop_assert!(*ours == exact || (ours.is_nan() && exact.is_nan()), "{} {}", ours, exact);
             }
