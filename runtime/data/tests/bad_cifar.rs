@@ -1,17 +1,8 @@
 //! CIFAR-10 folders, good and bad.
 
-#![allow(
-    clippy::expect_used,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "helpers of tests"
-)]
-
-mod common;
-
 use std::fs;
 
-use common::{gz, message};
+use crate::common::{gz, message};
 use fedround_data::load;
 use tempfile::TempDir;
 

@@ -1,18 +1,9 @@
 //! Missing, truncated and corrupt files are errors that name the file and what
 //! is wrong with it; nothing panics.
 
-#![allow(
-    clippy::expect_used,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "helpers of tests"
-)]
-
-mod common;
-
 use std::fs;
 
-use common::{error, gz, message};
+use crate::common::{error, gz, message};
 use fedround_data::{DataError, load};
 use tempfile::TempDir;
 

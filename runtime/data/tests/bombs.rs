@@ -1,25 +1,13 @@
 //! Packed files that unpack to a thousand times their size end in an error after a limit, in every format.
 
-#![allow(
-    clippy::expect_used,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "helpers of tests"
-)]
-
-mod common;
-#[allow(dead_code, reason = "shared with tests that use all of it")]
-#[path = "common/samples.rs"]
-mod samples;
-
 use std::fs;
 use std::io::{Write, repeat};
 
-use common::{error, gz, message};
+use crate::common::samples::svhn_file;
+use crate::common::{error, gz, message};
 use fedround_data::DataError;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
-use samples::svhn_file;
 use tempfile::TempDir;
 
 /// A gzip file of `mib` times 2²⁰ bytes, all the same, after a beginning. It consists of many members, which is

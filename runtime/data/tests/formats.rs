@@ -1,18 +1,7 @@
 //! Small files of each format are read to the values that were written into them.
 
-#![allow(
-    clippy::expect_used,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "helpers of tests"
-)]
-
-#[allow(dead_code, reason = "shared with other tests")]
-#[path = "common/samples.rs"]
-mod samples;
-
+use crate::common::samples::{self, Sample};
 use fedround_data::{Dataset, load};
-use samples::Sample;
 
 fn loaded(sample: &Sample) -> Dataset {
     let root = sample.write();

@@ -1,24 +1,10 @@
 //! Files that are cut short or changed anywhere give a typed error or, where nothing can be
 //! noticed, all of the declared examples: never a panic, never fewer.
 
-#![allow(
-    clippy::expect_used,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "helpers of tests"
-)]
-
-#[allow(dead_code, reason = "shared with other tests")]
-#[path = "common/mod.rs"]
-mod common;
-#[allow(dead_code, reason = "shared with other tests")]
-#[path = "common/samples.rs"]
-mod samples;
-
-use common::gz;
+use crate::common::gz;
+use crate::common::samples::{self, Sample};
 use fedround_data::load;
 use proptest::prelude::*;
-use samples::Sample;
 
 /// Loads the dataset and gathers every example.
 fn check(sample: &Sample, damaged: &str) -> Result<(), TestCaseError> {

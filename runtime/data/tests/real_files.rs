@@ -2,13 +2,6 @@
 //! or in `shared/data` beside the repository. Expected values were computed by
 //! the benchmarks' Python.
 
-#![allow(
-    clippy::expect_used,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "helpers of tests"
-)]
-
 use std::path::PathBuf;
 
 use fedround_data::{Dataset, Examples, Partition, load};

@@ -1,13 +1,6 @@
 //! The real Adult, Flickr8k, easy-VQA and DAQUAR, where they are. Expected values were computed
 //! from the files by a script of its own.
 
-#![allow(
-    clippy::expect_used,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "helpers of tests"
-)]
-
 use std::path::PathBuf;
 
 use fedround_data::adult::{self, Split};

@@ -1,13 +1,6 @@
 //! Small files of captions, questions and people: what they become, which error
 //! a bad one is, and that no damage makes a loader panic or lose a record in silence.
 
-#![allow(
-    clippy::expect_used,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "helpers of tests"
-)]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 

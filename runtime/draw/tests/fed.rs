@@ -1,24 +1,13 @@
 //! Drawings of fed modules: FedAvg and FedProx, before and after linking.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test stops at its first error"
-)]
-
-#[path = "../../dsl/tests/common/mod.rs"]
-#[allow(missing_docs)]
-mod specs;
-mod support;
-
+use crate::specs::{Closure, FedAvg, FedProx, control_variates};
+use crate::support::{check_dot, check_svg, snapshot, texts};
 use fedround::stage;
 use fedround_draw::{dot, json, svg};
 use fedround_ir::fed::Module;
 use fedround_passes::fed::Leaves;
 use fedround_passes::fed::link;
 use fedround_passes::report::Count;
-use specs::{Closure, FedAvg, FedProx, control_variates};
-use support::{check_dot, check_svg, snapshot, texts};
 
 fn linked(algorithm: &dyn fedround::Algorithm) -> Module {
     link(stage(algorithm).unwrap()).unwrap().module

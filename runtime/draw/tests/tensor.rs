@@ -1,19 +1,11 @@
 //! Drawings of a training step of a dense layer.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test stops at its first error"
-)]
-
-mod support;
-
+use crate::support::{check_dot, check_svg, snapshot, texts};
 use fedround_draw::{Phase, Sheet, dot, json, svg};
 use fedround_ir::Loc;
 use fedround_ir::tensor::{Graph, Op, TensorType, Val};
 use fedround_passes::autodiff::grad;
 use fedround_passes::tensor::{fuse, optimize};
-use support::{check_dot, check_svg, snapshot, texts};
 
 /// `w ← w − lr ∇ mean((x w)²)`, on four examples.
 fn step() -> Sheet {

@@ -1,10 +1,6 @@
 //! Hyper-parameters and the registry, over hand-expanded specs.
 
-extern crate fedround_dsl as fedround;
-
-mod common;
-
-use common::{FedAvg, FedProx};
+use crate::common::{FedAvg, FedProx};
 use fedround::{
     BoxedAlgorithm, Hyper, HyperError, Registry, SpecError, all_fields, set, stage, validate,
 };

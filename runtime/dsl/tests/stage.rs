@@ -1,12 +1,6 @@
 //! Staging of specs, hand-expanded or from closures.
 
-#![allow(clippy::unwrap_used)]
-
-extern crate fedround_dsl as fedround;
-
-mod common;
-
-use common::{Closure, FedAvg, FedProx};
+use crate::common::{Closure, FedAvg, FedProx};
 use fedround::__private::{Definer, for_each, hyper, range};
 use fedround::prelude::*;
 use fedround::{StageError, stage};

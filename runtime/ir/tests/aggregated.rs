@@ -1,8 +1,6 @@
 //! Text forms of operations on the values of all clients at once: which are read back, and which are
 //! refused.
 
-#![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
-
 use fedround_ir::fed::{Exposure, Privacy, difference, parse, print_exact, verify_linked};
 
 const TEXT: &str = include_str!("texts/aggregated.fed");

@@ -1,7 +1,5 @@
 //! Cohorts that the server chooses, as text: what comes back, and what is refused.
 
-#![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
-
 use fedround_ir::fed::{difference, parse, print_exact, verify_linked};
 
 const TEXT: &str = include_str!("texts/chosen.fed");

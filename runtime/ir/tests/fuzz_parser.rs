@@ -4,18 +4,11 @@
 //! Runs for two seconds, or for `FEDROUND_FUZZ_SECONDS`. `FEDROUND_FUZZ_SEED` repeats a run; a
 //! failure names its seed and leaves the text in the panic's message.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test stops at its first error"
-)]
-
-mod support;
-
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
+use crate::support;
 use fedround_ir::fed::{self, print_exact};
 use fedround_ir::tensor;
 use fedround_ir::text::{Document, parse};

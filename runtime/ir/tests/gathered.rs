@@ -1,7 +1,5 @@
 //! Text forms of the server's work for each client: which are read back, and which are refused.
 
-#![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
-
 use fedround_ir::fed::{difference, parse, print_exact, verify_linked};
 
 const TEXT: &str = include_str!("texts/gathered.fed");

@@ -1,8 +1,6 @@
 //! Numbers that are clipped and noised, and bounds that rounds compute, as text: what comes back, and what is
 //! refused.
 
-#![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
-
 use fedround_ir::fed::{
     Exposure, Module, Op, OpKind, Privacy, PrivacyOp, difference, parse, print_exact, verify_linked,
 };

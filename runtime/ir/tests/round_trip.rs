@@ -1,15 +1,8 @@
 //! Graphs of every op come back from their text.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test stops at its first error"
-)]
-
-mod support;
-
 use std::collections::BTreeSet;
 
+use crate::support;
 use fedround_ir::tensor::{Graph, Op, difference, parse};
 use proptest::prelude::*;
 

@@ -1,7 +1,5 @@
 //! A program that a product is added to, against the two after one another.
 
-#![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
-
 use burn_backend::{TensorData, TensorMetadata};
 use burn_flex::FlexTensor;
 use fedround_kernels::fused::{Binary, FusedError, FusedProgram, Step};

@@ -1,7 +1,5 @@
 //! Results do not depend on the number of helper threads.
 
-#![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
-
 use std::sync::Arc;
 
 use burn_backend::TensorData;

@@ -1,11 +1,5 @@
 //! The accountants against Google's dp-accounting: `tests/reference/dp_accounting_values.py`.
 
-#![allow(
-    clippy::unwrap_used,
-    missing_docs,
-    reason = "a test stops at its first error"
-)]
-
 use fedround_metrics::accountant::{Sampling, Steps};
 use fedround_metrics::passes::Passes;
 use serde::Deserialize;

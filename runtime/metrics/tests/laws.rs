@@ -1,7 +1,5 @@
 //! Bounds and invariances that every metric keeps.
 
-#![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
-
 use fedround_metrics::bleu::{Corpus, Smoothing};
 use fedround_metrics::classification::*;
 use fedround_metrics::clients::ClientSummary;

@@ -1,8 +1,6 @@
 //! Values of other implementations (sacrebleu 2.6.0, scipy 1.17.1, scikit-learn 1.9.1, dcor 0.7)
 //! and of hand.
 
-#![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
-
 use fedround_metrics::bleu::{Corpus, Smoothing};
 use fedround_metrics::classification::*;
 use fedround_metrics::correlation::*;

@@ -1,16 +1,9 @@
 //! Passes take any sound graph, not only what specs lower to.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test stops at its first error"
-)]
-
-#[path = "../../ir/tests/support/mod.rs"]
-mod support;
-
 use fedround_ir::tensor::Graph;
 use fedround_passes::{PassManager, Request};
+
+use crate::support;
 
 #[test]
 fn every_pass_leaves_a_sound_graph() {

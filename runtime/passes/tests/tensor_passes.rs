@@ -1,11 +1,5 @@
 //! Each pass on tensor graphs, applied to a small graph: its text before and after.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test stops at its first error"
-)]
-
 use fedround_ir::tensor::{Graph, parse};
 use fedround_passes::{PassManager, PassTarget, Request};
 

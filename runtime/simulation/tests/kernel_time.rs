@@ -10,35 +10,22 @@ use std::process::Command;
 use std::time::Duration;
 
 use fedround_algorithms::FedAvg;
-use fedround_exec::Device;
 use fedround_exec::device::{TIMED, kernel_time};
 use fedround_simulation::Simulation;
 use support::{bundled, gpu};
 
-fn simulation(device: Device) -> Simulation {
+fn simulation() -> Simulation {
     let fed_avg = FedAvg {
         fraction: 1.0,
         epochs: 1,
         ..FedAvg::default()
     };
-    support::simulation(&fed_avg, ("2nn", bundled("2nn")), &[20; 2], device)
+    support::simulation(&fed_avg, ("2nn", bundled("2nn")), &[20; 2], gpu())
 }
 
 #[test]
-fn a_cpu_says_nothing() {
-    let mut simulation = simulation(Device::Cpu);
-    simulation.run_round().unwrap();
-    assert_eq!(simulation.device_memory(), None);
-    assert!(!Device::Cpu.times_kernels().unwrap());
-}
-
-#[test]
-#[cfg_attr(
-    not(any(feature = "wgpu", feature = "cuda")),
-    ignore = "needs `--features wgpu` or `cuda`"
-)]
 fn a_gpu_holds_the_parameters() {
-    let mut simulation = simulation(gpu());
+    let mut simulation = simulation();
     simulation.run_round().unwrap();
     let least = 4 * simulation.program().parameter_count() as u64;
     let held = simulation.device_memory().unwrap();
@@ -52,7 +39,7 @@ fn a_gpu_holds_the_parameters() {
 #[test]
 #[ignore = "run by another test"]
 fn rounds_of_their_own() {
-    let mut simulation = simulation(gpu());
+    let mut simulation = simulation();
     for _ in 0..3 {
         simulation.run_round().unwrap();
     }
@@ -74,10 +61,6 @@ fn timed() -> (Duration, Duration) {
 }
 
 #[test]
-#[cfg_attr(
-    not(any(feature = "wgpu", feature = "cuda")),
-    ignore = "needs `--features wgpu` or `cuda`"
-)]
 fn kernels_take_some_of_the_time() {
     assert!(gpu().times_kernels().unwrap());
     let (kernels, all) = timed();

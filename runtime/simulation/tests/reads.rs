@@ -44,9 +44,6 @@ fn a_round_waits_for_its_losses_alone() {
     };
     let cpu = Device::Cpu;
     assert_eq!(reads(&fed_avg, &[cpu], CohortBatch::Off), 0);
-    if !cfg!(any(feature = "wgpu", feature = "cuda")) {
-        return;
-    }
     let gpu = gpu();
     let scaffold = Scaffold {
         fraction: 1.0,

@@ -1,5 +1,7 @@
 //! Helpers of the tests of bad files.
 
+pub mod samples;
+
 use std::io::Write;
 use std::path::Path;
 

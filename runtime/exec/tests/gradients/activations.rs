@@ -3,7 +3,7 @@
 use burn::tensor::activation::*;
 use proptest::prelude::*;
 
-use crate::case::{Case, Unary, check_all, check_all_by_differences, few_cases, weigh};
+use crate::gradients::case::{Case, Unary, check_all, check_all_by_differences, few_cases, weigh};
 
 /// The ranges cross the kinks without a value on one.
 const ACTIVATIONS: &[Unary] = &[

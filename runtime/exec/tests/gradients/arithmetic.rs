@@ -3,7 +3,7 @@
 use burn::tensor::Tensor;
 use proptest::prelude::*;
 
-use crate::case::{Case, Unary, check_all, few_cases, weigh};
+use crate::gradients::case::{Case, Unary, check_all, few_cases, weigh};
 
 const SCALARS: &[Unary] = &[
     ("add_scalar", |x| weigh(x.add_scalar(0.7)), -1.0, 1.1),

@@ -5,7 +5,7 @@ use burn::tensor::ops::AttentionModuleOptions;
 use burn::tensor::{Bool, Tensor, TensorData};
 use proptest::prelude::*;
 
-use crate::case::{Case, few_cases, weigh};
+use crate::gradients::case::{Case, few_cases, weigh};
 
 /// True where a key is hidden: all keys of the first query, every third of the others.
 fn hidden(shape: [usize; 4], x: &Tensor<4>) -> Tensor<4, Bool> {

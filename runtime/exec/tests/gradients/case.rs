@@ -10,7 +10,7 @@ use fedround_passes::autodiff::grad;
 use fedround_passes::tensor::{fuse, fuse_elementwise, optimize};
 use fedround_trace::trace_function;
 
-use crate::differences::{component, direction, slope};
+use crate::gradients::differences::{component, direction, slope};
 
 pub type Function<'a> = &'a dyn Fn(&[Tensor<4>]) -> Tensor<1>;
 

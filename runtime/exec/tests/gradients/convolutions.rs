@@ -7,7 +7,7 @@ use burn::tensor::ops::{
 };
 use proptest::prelude::*;
 
-use crate::case::{Case, few_cases, weigh};
+use crate::gradients::case::{Case, few_cases, weigh};
 
 proptest! {
     #![proptest_config(few_cases())]

@@ -3,7 +3,7 @@
 use fedround_ir::Loc;
 use fedround_ir::tensor::{Constant, Graph, Op, Val};
 
-use crate::case::Point;
+use crate::gradients::case::Point;
 
 /// Central differences of `f` along a direction.
 pub fn slope(point: &Point, along: &Point, step: f64, f: impl Fn(&Point) -> Point) -> Point {

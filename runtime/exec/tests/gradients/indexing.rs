@@ -5,7 +5,7 @@ use burn::tensor::module::embedding;
 use burn::tensor::{Device, IndexingUpdateOp, Int, Tensor, TensorData};
 use proptest::prelude::*;
 
-use crate::case::{Case, few_cases, weigh};
+use crate::gradients::case::{Case, few_cases, weigh};
 
 /// `n` integers below `below`, with repetitions.
 fn some<const D: usize>(shape: [usize; D], below: usize, device: &Device) -> Tensor<D, Int> {

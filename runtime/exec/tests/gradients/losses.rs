@@ -8,7 +8,7 @@ use burn::tensor::activation::{log_softmax, sigmoid, softmax};
 use burn::tensor::{Int, Tensor, TensorData};
 use proptest::prelude::*;
 
-use crate::case::{Case, few_cases};
+use crate::gradients::case::{Case, few_cases};
 
 fn labels<const D: usize>(shape: [usize; D], classes: usize, like: &Tensor<4>) -> Tensor<D, Int> {
     let n: usize = shape.iter().product();
@@ -27,7 +27,7 @@ proptest! {
     #[test]
     fn of_labels(n in 1usize..5, classes in 2usize..5, seed in 0u32..1000) {
         let case = |name| Case::new(name, seed).input([1, 1, n, classes], -2.0, 2.1);
-        let device = &crate::case::device();
+        let device = &crate::gradients::case::device();
         let plain = CrossEntropyLossConfig::new();
         case("cross entropy").check(&|x| plain.init(device).forward(rows(&x[0]), labels([n], classes, &x[0])));
         let smooth = plain.clone().with_smoothing(Some(0.1));

@@ -7,8 +7,8 @@ use fedround_models::cross_entropy;
 use fedround_passes::autodiff::grad;
 use fedround_passes::tensor::optimize;
 
-use crate::case::{Case, Point};
-use crate::differences::slope;
+use crate::gradients::case::{Case, Point};
+use crate::gradients::differences::slope;
 
 const ALPHA: f64 = 0.3;
 

@@ -6,7 +6,7 @@ use burn::tensor::{Int, Tensor, TensorData};
 use fedround_models::{cross_entropy, stop_gradient};
 use proptest::prelude::*;
 
-use crate::case::{Case, few_cases};
+use crate::gradients::case::{Case, few_cases};
 
 fn labels(n: usize, classes: usize, like: &Tensor<4>) -> Tensor<1, Int> {
     let values: Vec<i32> = (0..n).map(|i| ((5 * i + 2) % 7 % classes) as i32).collect();

@@ -6,7 +6,7 @@ use burn::tensor::linalg::{Norm, cosine_similarity, l1_norm, l2_norm, lp_norm, v
 use burn::tensor::module::{batch_norm, layer_norm};
 use proptest::prelude::*;
 
-use crate::case::{Case, Unary, check_all, few_cases, weigh};
+use crate::gradients::case::{Case, Unary, check_all, few_cases, weigh};
 
 const NORMS: &[Unary] = &[
     ("l1_norm", |x| weigh(l1_norm(x, 1)), -1.0, 1.1),

@@ -10,7 +10,7 @@ use fedround_passes::autodiff::grad;
 use fedround_passes::tensor::optimize;
 use fedround_trace::trace_function;
 
-use crate::case::Case;
+use crate::gradients::case::Case;
 
 const SHAPE: [usize; 4] = [1, 2, 2, 3];
 
@@ -21,7 +21,7 @@ fn case() -> Case {
 }
 
 /// The graph of `f` with the gradients of all inputs as its further outputs.
-fn with_gradients(f: crate::case::Function<'_>) -> Graph {
+fn with_gradients(f: crate::gradients::case::Function<'_>) -> Graph {
     let mut graph = case().trace(f);
     let wrt: Vec<_> = graph.inputs.iter().map(|(_, v)| *v).collect();
     let loss = graph.outputs[0].1;

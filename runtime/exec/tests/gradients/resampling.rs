@@ -5,7 +5,7 @@ use burn::tensor::module::{adaptive_avg_pool1d, adaptive_avg_pool2d, interpolate
 use burn::tensor::ops::{InterpolateMode, InterpolateOptions};
 use proptest::prelude::*;
 
-use crate::case::{Case, few_cases, weigh};
+use crate::gradients::case::{Case, few_cases, weigh};
 
 proptest! {
     #![proptest_config(few_cases())]

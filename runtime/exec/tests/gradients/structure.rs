@@ -4,7 +4,7 @@ use burn::tensor::Tensor;
 use burn::tensor::s;
 use proptest::prelude::*;
 
-use crate::case::{Case, Unary, check_all, check_all_by_differences, few_cases, weigh};
+use crate::gradients::case::{Case, Unary, check_all, check_all_by_differences, few_cases, weigh};
 
 const MOVES: &[Unary] = &[
     ("permute", |x| weigh(x.permute([2, 0, 3, 1])), -1.0, 1.1),

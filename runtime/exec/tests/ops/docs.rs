@@ -10,7 +10,7 @@ use fedround_passes::tensor::coverage;
 use fedround_passes::tensor::{Coverage, Gradient};
 
 const START: &str =
-    "<!-- table: made by `UPDATE_DOCS=1 cargo test -p fedround-exec --test ops` -->\n";
+    "<!-- table: made by `UPDATE_DOCS=1 cargo test -p fedround-exec --test exec ops` -->\n";
 const END: &str = "<!-- end of the table -->\n";
 
 #[test]

@@ -6,7 +6,7 @@ use fedround_passes::tensor::{ConvAlgorithm, conv_options, convolutions, optimiz
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-use crate::{inputs, one, run, run_plan};
+use crate::passes::{inputs, one, run, run_plan};
 
 proptest! {
     #![proptest_config(ProptestConfig {

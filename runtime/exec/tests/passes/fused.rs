@@ -7,7 +7,7 @@ use fedround_passes::tensor::{fuse, fuse_elementwise, lift_expands};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-use crate::{inputs, run};
+use crate::passes::{inputs, run};
 
 fn same(graph: &Graph) {
     same_as(graph, &fuse_elementwise(graph).unwrap());

@@ -7,7 +7,7 @@ use fedround_passes::tensor::{one_hot_with, order_for_fusion_with};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-use crate::fused::{push, same_as};
+use crate::passes::fused::{push, same_as};
 
 /// As a GPU runs it.
 fn prepared(graph: &Graph) -> Graph {

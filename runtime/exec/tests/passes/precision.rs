@@ -7,7 +7,7 @@ use fedround_passes::tensor::mixed_precision;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-use crate::{inputs, one};
+use crate::passes::{inputs, one};
 
 const SHORT: [DType; 2] = [DType::BF16, DType::F16];
 
@@ -28,7 +28,7 @@ fn unit(of: DType) -> f32 {
 }
 
 fn run(graph: &Graph, inputs: &[Vec<f32>]) -> Vec<f32> {
-    crate::run(graph, inputs).remove(0)
+    crate::passes::run(graph, inputs).remove(0)
 }
 
 /// Matrix products, a convolution with a bias, and its gradients.

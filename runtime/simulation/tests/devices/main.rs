@@ -13,6 +13,7 @@
 mod cases;
 mod checkpoints;
 mod convolutions;
+mod cpu;
 mod fusion;
 #[path = "../support/gpu.rs"]
 mod gpu;

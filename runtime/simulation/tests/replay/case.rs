@@ -5,7 +5,7 @@ use burn::nn::{Linear, LinearConfig};
 use burn::tensor::activation::relu;
 use burn::tensor::{Device as BurnDevice, Tensor};
 use fedround_dsl::Algorithm;
-use fedround_exec::{CaptureStats, Device, GraphCapture};
+use fedround_exec::{CaptureStats, GraphCapture};
 use fedround_models::layers::Dropout;
 use fedround_models::{Encoder, ForwardCx, Headed, Model};
 use fedround_simulation::{CohortBatch, Simulation};
@@ -49,15 +49,15 @@ pub struct Case<'a> {
     pub batch: CohortBatch,
 }
 
-pub fn simulation(case: &Case<'_>, device: Device) -> Simulation {
+pub fn simulation(case: &Case<'_>) -> Simulation {
     let model = (case.model, model(case.model));
-    let simulation = support::simulation(case.algorithm, model, case.parts, device);
+    let simulation = support::simulation(case.algorithm, model, case.parts, gpu());
     simulation.with_cohort_batch(case.batch)
 }
 
 /// Parameters and losses of each round.
 fn run(case: &Case<'_>, graphs: GraphCapture) -> (Vec<f32>, Vec<f64>, Option<CaptureStats>) {
-    let mut simulation = simulation(case, gpu()).with_graph_capture(graphs).unwrap();
+    let mut simulation = simulation(case).with_graph_capture(graphs).unwrap();
     let losses = (0..case.rounds).map(|_| simulation.run_round().unwrap().train_loss);
     let losses = losses.collect();
     let leaves = simulation.parameters().unwrap().into_iter();

@@ -20,10 +20,9 @@ mod time;
 use fedround::optim::schedule::inverse_time;
 use fedround::prelude::*;
 use fedround_algorithms::{FedAvg, Scaffold};
-use fedround_exec::{Device, GraphCapture};
 use fedround_simulation::CohortBatch;
 
-use case::{Case, agree, simulation};
+use case::{Case, agree};
 
 /// Any algorithm with a step size and a proximal weight that change from round to round.
 #[derive(Hyper, Debug, Clone)]
@@ -82,28 +81,16 @@ fn fifty_steps(algorithm: &dyn Algorithm, model: &str) {
 }
 
 #[test]
-#[cfg_attr(
-    not(any(feature = "wgpu", feature = "cuda")),
-    ignore = "needs `--features wgpu` or `cuda`"
-)]
 fn replays_of_the_2nn_are_its_steps() {
     fifty_steps(&fading(fed_avg()), "2nn");
 }
 
 #[test]
-#[cfg_attr(
-    not(any(feature = "wgpu", feature = "cuda")),
-    ignore = "needs `--features wgpu` or `cuda`"
-)]
 fn replays_of_the_cnn_are_its_steps() {
     fifty_steps(&fading(fed_avg()), "cnn");
 }
 
 #[test]
-#[cfg_attr(
-    not(any(feature = "wgpu", feature = "cuda")),
-    ignore = "needs `--features wgpu` or `cuda`"
-)]
 fn replays_of_scaffold_are_its_steps() {
     let scaffold = Scaffold {
         fraction: 1.0,
@@ -116,20 +103,12 @@ fn replays_of_scaffold_are_its_steps() {
 
 /// Half of a layer is dropped, by masks that no two steps share.
 #[test]
-#[cfg_attr(
-    not(any(feature = "wgpu", feature = "cuda")),
-    ignore = "needs `--features wgpu` or `cuda`"
-)]
 fn replays_of_dropout_are_its_steps() {
     fifty_steps(&fading(fed_avg()), "dropped");
 }
 
 /// Clients of a group that have unlike numbers of batches, and draw masks for those that they have.
 #[test]
-#[cfg_attr(
-    not(any(feature = "wgpu", feature = "cuda")),
-    ignore = "needs `--features wgpu` or `cuda`"
-)]
 fn clients_that_sit_out_lose_nothing() {
     let mut case = Case {
         algorithm: &fed_avg(),
@@ -152,20 +131,4 @@ fn clients_that_sit_out_lose_nothing() {
     assert_eq!((stats.captured, stats.replays), (0, 0), "{stats:?}");
     let why = "no client of the group has a full batch";
     assert!(stats.plain.keys().eq([why]), "{stats:?}");
-}
-
-#[test]
-fn the_cpu_records_nothing() {
-    let case = Case {
-        algorithm: &fed_avg(),
-        model: "logistic",
-        parts: &[4],
-        rounds: 1,
-        batch: CohortBatch::Off,
-    };
-    let on = simulation(&case, Device::Cpu).with_graph_capture(GraphCapture::On);
-    assert!(on.unwrap().capture_stats().is_none());
-    let required = simulation(&case, Device::Cpu).with_graph_capture(GraphCapture::Require);
-    let error = required.err().unwrap().to_string();
-    assert!(error.starts_with("the CPU captures no graphs"), "{error}");
 }

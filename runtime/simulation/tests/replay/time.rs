@@ -7,7 +7,6 @@ use fedround_simulation::CohortBatch;
 
 use crate::case::{Case, simulation};
 use crate::fed_avg;
-use crate::support::gpu;
 
 /// Prints what a step costs; says nothing of right and wrong.
 #[test]
@@ -23,7 +22,7 @@ fn time_of_a_step() {
         };
         let sides = [GraphCapture::Off, GraphCapture::Require];
         let mut sides = sides.map(|graphs| {
-            let simulation = simulation(&case, gpu()).with_graph_capture(graphs).unwrap();
+            let simulation = simulation(&case).with_graph_capture(graphs).unwrap();
             (simulation, vec![])
         });
         // In turns, so that what else the machine does slows both alike.

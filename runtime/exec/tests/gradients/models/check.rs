@@ -8,7 +8,7 @@ use fedround_models::ForwardCx;
 use fedround_passes::autodiff::grad;
 use fedround_passes::tensor::{batch, fuse, fuse_elementwise, optimize};
 
-use crate::case::{Case, run_graph};
+use crate::gradients::case::{Case, run_graph};
 
 /// What a few dozen layers with batch statistics make of the rounding of `f32`.
 const TOLERANCE: f64 = 5e-4;

@@ -7,7 +7,7 @@ use fedround_models::{
 
 use super::check::{At, check};
 use super::{TINY, shallow};
-use crate::case::{device, weigh};
+use crate::gradients::case::{device, weigh};
 
 /// All functions of an encoder with a linear head.
 fn check_headed<E: Encoder>(name: &str, model: &Headed<E>, task: Task) {

@@ -3,7 +3,7 @@
 use fedround_models::{ForwardCx, ResNetGenerator, VaeConfig};
 
 use super::check::{check, check_in};
-use crate::case::{device, weigh};
+use crate::gradients::case::{device, weigh};
 
 const IMAGES: [usize; 4] = [2, 1, 8, 8];
 

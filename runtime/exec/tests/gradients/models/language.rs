@@ -5,7 +5,7 @@ use fedround_models::{BlockKind, CaptionConfig, NormKind, Stem, VqaConfig};
 
 use super::check::check;
 use super::shallow;
-use crate::case::{device, weigh};
+use crate::gradients::case::{device, weigh};
 
 #[test]
 fn lstm() {

@@ -8,7 +8,7 @@ use fedround_models::{
 
 use super::check::check;
 use super::{TINY, shallow};
-use crate::case::{device, weigh};
+use crate::gradients::case::{device, weigh};
 
 const IMAGES: [usize; 4] = [5, 1, 8, 8];
 const TASK: Task = Task {

@@ -3,12 +3,6 @@
 //!
 //! Each case is one function of burn tensors, see [`case::Case::check`].
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test stops at its first error"
-)]
-
 mod activations;
 mod arithmetic;
 mod attention;

@@ -1,11 +1,5 @@
 //! Graphs compute what they did before a pass, or what the pass says, on the CPU.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test stops at its first error"
-)]
-
 mod convolutions;
 mod fused;
 mod gpu_fusion;

@@ -1,0 +1,10 @@
+//! Kernels against their definitions, against burn-flex, and with other numbers of threads.
+
+#![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
+
+mod adjoint;
+mod against_burn;
+mod fused;
+mod fused_product;
+mod matmul;
+mod team;
