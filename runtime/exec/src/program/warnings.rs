@@ -6,7 +6,8 @@ use std::fmt;
 use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, Module, OpKind, TreeOp};
 use fedround_passes::fed::{Leaves, Warning as SpecWarning};
-use fedround_passes::lowering::{Frontend, parts};
+use fedround_passes::lowering::Frontend;
+use fedround_passes::lowering::parts::Part;
 use fedround_passes::report::{Derivation, Direction, Wire};
 
 use fedround_trace::TracedModel;
@@ -62,8 +63,11 @@ pub(super) fn missing_layers(module: &Module, model: &TracedModel) -> Vec<Warnin
     let mut names = BTreeMap::new();
     for op in module.all_ops() {
         if let OpKind::Tree(TreeOp::ReplaceParts(parts)) = &op.kind {
-            let layers = parts.iter().filter(|name| parts::is_layer(name));
-            names.extend(layers.map(|name| (name.clone(), op.loc)));
+            let layers = parts.iter().filter_map(|name| match Part::named(name) {
+                Part::Layer(name) => Some((name.to_owned(), op.loc)),
+                Part::Segment(_) => None,
+            });
+            names.extend(layers);
         }
     }
     let has = |name: &String| model.layers().iter().any(|layers| layers.contains(name));

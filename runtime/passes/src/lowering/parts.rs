@@ -7,13 +7,33 @@ use fedround_ir::tensor::Val;
 use super::error::LowerError;
 use super::frontend::Frontend;
 
+/// What a name of a part stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part<'a> {
+    /// The leaves whose paths begin with this segment, such as `head`. Every model that is asked for them has
+    /// some.
+    Segment(&'a str),
+    /// The leaves of all layers of a type, such as `BatchNorm`; a model may have none. `Buffer` stands for
+    /// running statistics, `Model` for the model without its auxiliary networks.
+    Layer(&'a str),
+}
+
+impl<'a> Part<'a> {
+    /// Types of layers are written as Rust's types are, with a capital; fields, which are the segments of
+    /// paths, without.
+    pub fn named(name: &'a str) -> Self {
+        match name.starts_with(char::is_uppercase) {
+            true => Self::Layer(name),
+            false => Self::Segment(name),
+        }
+    }
+}
+
 /// The leaves of `a`, except those of the named parts, which are taken from `b`. A tensor has no parts.
 ///
 /// # Errors
 ///
-/// [`LowerError::UnknownPart`] for the name of a part that no leaf's path begins with. A type of
-/// layer, which begins with a capital, may name no leaf: a model without such layers is one in
-/// which nothing is chosen.
+/// [`LowerError::UnknownPart`] for a [`Part::Segment`] that no leaf's path begins with.
 pub(super) fn merge(
     frontend: &dyn Frontend,
     parts: &[String],
@@ -24,7 +44,8 @@ pub(super) fn merge(
     let taken = match a.len() == frontend.parameters().len() {
         true => leaves(frontend, parts),
         false => {
-            let named = parts.iter().find(|name| !is_layer(name));
+            let segment = |name: &&String| matches!(Part::named(name), Part::Segment(_));
+            let named = parts.iter().find(segment);
             named.map_or_else(|| Ok(vec![false; a.len()]), |part| Err(part.clone()))
         }
     };
@@ -43,33 +64,33 @@ pub(super) fn merge(
 ///
 /// The first part that the model does not have.
 pub fn leaves(frontend: &dyn Frontend, parts: &[String]) -> Result<Vec<bool>, String> {
-    let paths = frontend.parameters().iter().map(|(path, _)| part(path));
+    let paths = frontend.parameters().iter().map(|(path, _)| segment(path));
     let paths: Vec<&str> = paths.collect();
-    let unknown = |name: &&String| !is_layer(name) && !paths.contains(&name.as_str());
+    let unknown = |name: &&String| match Part::named(name) {
+        Part::Segment(name) => !paths.contains(&name),
+        Part::Layer(_) => false,
+    };
     if let Some(unknown) = parts.iter().find(unknown) {
         return Err(unknown.clone());
     }
     let chosen = paths.iter().zip(frontend.layers()).map(|(path, layers)| {
-        let named = |name: &String| name == path || layers.contains(name);
-        parts.iter().any(named)
+        parts.iter().any(|name| match Part::named(name) {
+            Part::Segment(name) => name == *path,
+            Part::Layer(name) => layers.iter().any(|layer| layer == name),
+        })
     });
     Ok(chosen.collect())
 }
 
-/// Whether a name is that of a type of layer.
-pub fn is_layer(name: &str) -> bool {
-    name.starts_with(char::is_uppercase)
-}
-
 /// The names of the parts, in order.
 fn known(frontend: &dyn Frontend) -> Vec<String> {
-    let paths = frontend.parameters().iter().map(|(path, _)| part(path));
+    let paths = frontend.parameters().iter().map(|(path, _)| segment(path));
     let mut known: Vec<String> = paths.map(str::to_owned).collect();
     known.dedup();
     known
 }
 
 /// `head` of `head.0.weight`.
-fn part(path: &str) -> &str {
+fn segment(path: &str) -> &str {
     path.split('.').next().unwrap_or(path)
 }

@@ -102,6 +102,62 @@ pub(super) fn state(op: &Op) -> Option<(Place, String)> {
         OpKind::Fed(FedOp::ServerState(name, _) | FedOp::SetServerState(name)) => {
             Some((Place::Server, name.clone()))
         }
-        _ => None,
+        // `personal` and `server_state_or` are given what they hold as an operand.
+        OpKind::Fed(
+            FedOp::Hyper(_)
+            | FedOp::RoundIndex
+            | FedOp::NumClients
+            | FedOp::Sample
+            | FedOp::AllClients
+            | FedOp::Within
+            | FedOp::Outside
+            | FedOp::Rotating
+            | FedOp::Reshuffled
+            | FedOp::Choose(_)
+            | FedOp::Members
+            | FedOp::Restrict
+            | FedOp::NthLargest
+            | FedOp::Seconds
+            | FedOp::Uniform(_)
+            | FedOp::Normal(_)
+            | FedOp::Permutation(_)
+            | FedOp::InitialParams(_)
+            | FedOp::CurrentCohort
+            | FedOp::Arrivals
+            | FedOp::Dispatch
+            | FedOp::Staleness
+            | FedOp::Broadcast
+            | FedOp::Map
+            | FedOp::InTurn
+            | FedOp::Reduce(_)
+            | FedOp::Pairwise(_)
+            | FedOp::Split(_)
+            | FedOp::Gather
+            | FedOp::Scatter
+            | FedOp::Concat
+            | FedOp::Positions
+            | FedOp::ClientLabels
+            | FedOp::EveryClass
+            | FedOp::LocalClasses
+            | FedOp::ZeroInputs
+            | FedOp::NumExamples
+            | FedOp::ClientNumber
+            | FedOp::StartParams
+            | FedOp::GlobalParams
+            | FedOp::Public(..)
+            | FedOp::ServerStateOr(_)
+            | FedOp::Personal(..)
+            | FedOp::Encode(_)
+            | FedOp::Matrix(..)
+            | FedOp::Mix(_)
+            | FedOp::Consensus
+            | FedOp::Call(_)
+            | FedOp::Super(_),
+        )
+        | OpKind::Opt(_)
+        | OpKind::Arith(_)
+        | OpKind::External(_)
+        | OpKind::Tree(_)
+        | OpKind::Privacy(_) => None,
     }
 }
