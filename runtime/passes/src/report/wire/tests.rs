@@ -5,6 +5,7 @@ use fedround::prelude::*;
 
 use super::wire_table;
 use super::*;
+use crate::fed::analysis::Leaves;
 use crate::testing::{FedAvg, FedProx, control_variates, dp_own_head, linked};
 
 /// Ten parameters, two of them in each part.
