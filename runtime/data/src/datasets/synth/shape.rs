@@ -19,6 +19,8 @@ const SHIFT: f64 = 0.075;
 /// Amplitude of the elastic distortion's waves, relative to half the digit's height.
 const ELASTIC: f64 = 0.06;
 const WAVES: usize = 3;
+/// The squared distance of a pixel that no line is near.
+const FAR: f32 = f32::MAX;
 
 /// A smooth random deformation: affine after elastic (a sum of plane waves).
 struct Warp {
@@ -99,7 +101,7 @@ impl Canvas {
         let way = ways[stream.below(ways.len())];
         let warp = Warp::draw(stream, side, distortion);
         self.squares.clear();
-        self.squares.resize(side * side, f32::MAX);
+        self.squares.resize(side * side, FAR);
         let half = 0.5 * width as f32;
         for stroke in way {
             let jitter = || {
@@ -113,7 +115,10 @@ impl Canvas {
             }
         }
         self.ink.clear();
-        let cover = |d: &f32| (half + 0.5 - d.sqrt()).clamp(0.0, 1.0);
+        let cover = |d: &f32| match *d == FAR {
+            true => 0.0,
+            false => (half + 0.5 - d.sqrt()).clamp(0.0, 1.0),
+        };
         self.ink.extend(self.squares.iter().map(cover));
     }
 }

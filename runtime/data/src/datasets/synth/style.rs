@@ -79,6 +79,16 @@ impl Style {
                 Self::Textured => (stream.range(0.15, 0.35), bright),
                 Self::Noisy => (0.1, bright),
             };
+            if noise == 0.0 {
+                for (byte, &cover) in plane.iter_mut().zip(ink) {
+                    // Most of an image is paper.
+                    *byte = match cover == 0.0 {
+                        true => 0,
+                        false => level(pen * f64::from(cover)),
+                    };
+                }
+                continue;
+            }
             for (at, (byte, &cover)) in plane.iter_mut().zip(ink).enumerate() {
                 let texture = match self {
                     Self::Textured => 0.16 * waves.iter().map(|w| w(at)).sum::<f64>(),
@@ -86,10 +96,15 @@ impl Style {
                 };
                 let under = (paper + texture).clamp(0.0, 1.0);
                 let value = under + (pen - under) * f64::from(cover);
-                *byte = ((value + noise * hum(stream)).clamp(0.0, 1.0) * 255.0).round() as u8;
+                *byte = level(value + noise * hum(stream));
             }
         }
     }
+}
+
+/// The byte of a brightness.
+fn level(value: f64) -> u8 {
+    (value.clamp(0.0, 1.0) * 255.0).round() as u8
 }
 
 /// A plane wave over the pixels of an image.
