@@ -12,6 +12,7 @@ use serde_json::Map;
 use toml::{Table, Value};
 
 use super::error::CompareError;
+use super::line::{Line, Local, Score};
 use crate::config::Config;
 use crate::error::CliError;
 use crate::files::{remove_file, remove_folder};
@@ -46,8 +47,17 @@ pub(crate) struct Record {
     /// Of each protected attribute, where adversaries looked.
     #[serde(default)]
     pub adversary: Vec<AttributeAuc>,
+    /// BLEU-1 to BLEU-4, of models that describe images.
+    #[serde(default)]
+    pub bleu: Option<[Option<f64>; 4]>,
     pub best_bleu: Option<f64>,
     pub vqa_accuracy: Option<f64>,
+    /// Of models of next characters.
+    #[serde(default)]
+    pub perplexity: Option<f64>,
+    /// By the name of the evaluation, over clients.
+    #[serde(default)]
+    pub evaluations: BTreeMap<String, Local>,
     /// By the class's name.
     #[serde(default)]
     pub class_accuracy: Map<String, serde_json::Value>,
@@ -82,49 +92,6 @@ pub(crate) struct Spent {
     /// The usual figure, which is no bound.
     #[serde(default)]
     pub usual_epsilon: Option<f64>,
-}
-
-/// The accuracy of clients on their own test examples.
-#[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Local {
-    pub mean: f64,
-}
-
-/// A round.
-#[derive(Clone, Debug, Default, Deserialize)]
-pub(crate) struct Line {
-    pub round: usize,
-    pub train_loss: Option<f64>,
-    /// Of what the algorithm trains.
-    pub accuracy: Option<f64>,
-    /// Of the server's model, like the one below.
-    pub test_loss: Option<f64>,
-    pub test_accuracy: Option<f64>,
-    /// Of each class, where the server's model was evaluated.
-    #[serde(default)]
-    pub class_accuracy: Option<Vec<Option<f64>>>,
-    /// Over the clients' own test examples.
-    #[serde(default)]
-    pub local_accuracy: Option<Local>,
-    #[serde(default)]
-    pub validation_accuracy: Option<f64>,
-    /// On the virtual clock, where there is one.
-    #[serde(default)]
-    pub virtual_seconds: Option<f64>,
-    pub bytes_up: u64,
-    pub bytes_down: u64,
-    #[serde(default)]
-    pub bytes_across: u64,
-    /// All directions, with the rounds before it.
-    #[serde(skip)]
-    pub bytes: u64,
-}
-
-impl Line {
-    /// The bytes of all directions.
-    pub fn sent(&self) -> u64 {
-        self.bytes_up + self.bytes_down + self.bytes_across
-    }
 }
 
 impl Record {
@@ -192,6 +159,14 @@ impl Record {
     /// The mean over clients of the accuracy on their own test examples.
     pub fn local_curve(&self) -> Vec<Point> {
         self.points(|line| Some(line.local_accuracy.as_ref()?.mean))
+    }
+
+    /// The loss of each client at the last evaluation that knows them, by the client's number.
+    pub fn client_losses(&self) -> BTreeMap<usize, f64> {
+        let last = self.lines.iter().rev().map(|line| &line.clients);
+        let last = last.into_iter().find(|all| !all.is_empty());
+        let known = |(client, score): (&usize, &Score)| Some((*client, score.loss?));
+        last.into_iter().flatten().filter_map(known).collect()
     }
 
     fn points(&self, value: fn(&Line) -> Option<f64>) -> Vec<Point> {

@@ -148,9 +148,7 @@ pub(crate) fn mean_curve(runs: &[Option<&Record>]) -> Vec<MeanPoint> {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use std::collections::BTreeMap;
-
-    use super::super::record::Line;
+    use super::super::line::Line;
     use super::*;
 
     /// A run evaluated after every second round, 10 bytes a round.
@@ -169,31 +167,15 @@ pub(super) mod tests {
         let rounds = 2 * accuracies.len();
         Record {
             status,
-            error: None,
             rounds,
             accuracy: accuracies.last().copied(),
-            accuracy_of: Models::Server,
             best_accuracy: accuracies.iter().copied().reduce(f64::max),
             test_accuracy: accuracies.last().copied(),
             best_test_accuracy: accuracies.iter().copied().reduce(f64::max),
-            best_round: None,
-            validation_accuracy: None,
-            chosen_test_accuracy: None,
-            local_accuracy: None,
-            newcomer_accuracy: None,
-            client_accuracy: vec![],
-            ensemble_accuracy: None,
-            adversary: vec![],
-            best_bleu: None,
-            vqa_accuracy: None,
-            class_accuracy: serde_json::Map::new(),
-            server: BTreeMap::new(),
-            privacy: None,
             seconds: rounds as f64,
             bytes_up: 4 * rounds as u64,
             bytes_down: 6 * rounds as u64,
-            bytes_across: 0,
-            lines: (1..=rounds).map(line).collect(),
+            ..Record::of_lines((1..=rounds).map(line).collect())
         }
     }
 

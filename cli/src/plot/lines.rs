@@ -5,7 +5,10 @@ use std::path::Path;
 use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 
-use super::{Area, Drawn, FONT, LETTER, LINE, LineStyle, legend, svg_text, target_style};
+use super::{
+    Area, Drawn, FONT, LETTER, LINE, LineStyle, PhaseMark, legend, phase_marks, svg_text,
+    target_style,
+};
 use crate::error::CliError;
 use crate::files::write_text;
 use crate::terminal::bytes;
@@ -56,6 +59,8 @@ pub(crate) struct Chart<'a> {
     pub y: Axis<'a>,
     /// A fraction that is to be reached.
     pub target: Option<f64>,
+    /// Where the algorithm's phases begin, of a chart over rounds.
+    pub phases: &'a [PhaseMark],
 }
 
 impl<'a> Chart<'a> {
@@ -65,7 +70,13 @@ impl<'a> Chart<'a> {
             x: Axis::Rounds,
             y,
             target: None,
+            phases: &[],
         }
+    }
+
+    /// The same with the beginnings of phases.
+    pub fn with_phases(self, phases: &'a [PhaseMark]) -> Self {
+        Self { phases, ..self }
     }
 
     /// Points in the plane.
@@ -74,6 +85,7 @@ impl<'a> Chart<'a> {
             x: Axis::Coordinate,
             y: Axis::Coordinate,
             target: None,
+            phases: &[],
         }
     }
 }
@@ -132,6 +144,7 @@ fn chart(area: &Area<'_>, what: Chart<'_>, series: &[Series]) -> Drawn {
         mesh.y_desc(title);
     }
     mesh.draw()?;
+    phase_marks::draw(&mut context, what.phases, y)?;
     for (i, one) in series.iter().enumerate() {
         let LineStyle { colour, dash } = LineStyle::nth(i);
         if let Axis::Coordinate = what.x {

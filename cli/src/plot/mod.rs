@@ -3,6 +3,7 @@
 mod heat_map;
 mod legend;
 mod lines;
+mod phase_marks;
 mod style;
 
 use std::error::Error;
@@ -14,6 +15,7 @@ use plotters::prelude::*;
 pub(crate) use heat_map::HeatMap;
 use legend::{LETTER, LINE, legend, target_style};
 pub(crate) use lines::{Axis, Chart, Series, draw, panel, text};
+pub(crate) use phase_marks::PhaseMark;
 pub(crate) use style::{LineStyle, heat};
 
 use crate::error::CliError;

@@ -8,7 +8,7 @@ use maud::{Markup, PreEscaped, html};
 
 use crate::compare::{Line, Record};
 use crate::error::CliError;
-use crate::plot::{Axis, Chart, LineStyle, Series, panel};
+use crate::plot::{Axis, Chart, LineStyle, PhaseMark, Series, panel};
 
 /// Runs under one name: those of an algorithm, one for each seed.
 pub(super) struct Group {
@@ -16,13 +16,10 @@ pub(super) struct Group {
     pub runs: Vec<Record>,
 }
 
-/// A number of a round, of which there may be one or not.
-pub(super) type Value = fn(&Line) -> Option<f64>;
-
 impl Group {
     /// The mean of a quantity over the complete runs, or all runs where none is complete, with Student's
     /// 95 % interval at each round that all of them have.
-    pub fn mean(&self, x: fn(&Line) -> f64, y: Value) -> Series {
+    pub fn mean(&self, x: fn(&Line) -> f64, y: impl Fn(&Line) -> Option<f64>) -> Series {
         let complete = self
             .runs
             .iter()
@@ -84,18 +81,19 @@ pub(super) fn chart(
     }))
 }
 
-/// Over rounds, of several runs.
+/// Over rounds, of several runs, with the beginnings of their phases.
 pub(super) fn over_rounds(
     title: &str,
     axis: Axis<'_>,
-    groups: &[Group],
-    value: Value,
+    (groups, phases): (&[Group], &[PhaseMark]),
+    value: impl Fn(&Line) -> Option<f64>,
 ) -> Result<Option<Markup>, CliError> {
     let series: Vec<Series> = groups
         .iter()
-        .map(|group| group.mean(|line| line.round as f64, value))
+        .map(|group| group.mean(|line| line.round as f64, &value))
         .collect();
-    chart(title, Chart::rounds(axis), &series, false)
+    let drawn = Chart::rounds(axis).with_phases(phases);
+    chart(title, drawn, &series, false)
 }
 
 /// A drawing of ours, for the page's colours.

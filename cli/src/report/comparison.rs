@@ -1,5 +1,6 @@
 //! The page of a comparison or a sweep.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -7,9 +8,9 @@ use maud::{Markup, html};
 
 use super::charts::{Group, chart, legend, over_rounds};
 use super::page::{self, code, missing, section, table};
-use super::{algorithm, tiles};
+use super::{algorithm, measures, phases, tiles};
 use crate::catalog::Catalog;
-use crate::compare::{COMPARISON, Comparison, Record, Row, RunRow, tables};
+use crate::compare::{COMPARISON, Comparison, Line, Record, Row, RunRow, tables};
 use crate::error::CliError;
 use crate::plot::{Axis, Chart};
 use crate::reproduce::TABLE;
@@ -42,6 +43,7 @@ pub(super) fn page(catalog: &Catalog, dir: &Path) -> Result<Markup, CliError> {
     }
     sections.push(section("Table", all_tables(&numbers)));
     sections.push(section("Curves", curves(&groups, &numbers)?));
+    sections.extend(measures::sections(&groups));
     sections.extend(classes(&groups));
     sections.extend(clients(&groups, &numbers));
     let mut settings = vec![];
@@ -92,6 +94,8 @@ fn all_tables(numbers: &Comparison) -> Markup {
 }
 
 fn curves(groups: &[Group], numbers: &Comparison) -> Result<Markup, CliError> {
+    let phases = phases::of_groups(groups);
+    let of = (groups, &*phases);
     let names: Vec<(usize, &str)> = groups
         .iter()
         .enumerate()
@@ -102,10 +106,11 @@ fn curves(groups: &[Group], numbers: &Comparison) -> Result<Markup, CliError> {
         .iter()
         .map(|group| group.mean(|line| line.bytes as f64, |line| line.accuracy))
         .collect();
-    let to_target = |x| Chart {
+    let to_target = |x, phases| Chart {
         x,
         y: share,
         target: numbers.target,
+        phases,
     };
     let of_all: Vec<_> = groups
         .iter()
@@ -114,33 +119,39 @@ fn curves(groups: &[Group], numbers: &Comparison) -> Result<Markup, CliError> {
     let charts = [
         chart(
             "Accuracy of what is trained",
-            to_target(Axis::Rounds),
+            to_target(Axis::Rounds, &phases),
             &of_all,
             false,
         )?,
         chart(
             "The same over bytes sent",
-            to_target(Axis::Bytes("bytes")),
+            to_target(Axis::Bytes("bytes"), &[]),
             &over_bytes,
             false,
         )?,
-        over_rounds("Server's model, test set", share, groups, |l| {
-            l.test_accuracy
-        })?,
-        over_rounds("Clients' own test data", share, groups, |l| {
+        over_rounds("Server's model, test set", share, of, |l| l.test_accuracy)?,
+        over_rounds("Clients' own test data", share, of, |l| {
             Some(l.local_accuracy.as_ref()?.mean)
         })?,
-        over_rounds("Test loss", Axis::Number("loss"), groups, |l| l.test_loss)?,
-        over_rounds("Training loss", Axis::Number("loss"), groups, |l| {
-            l.train_loss
-        })?,
+        over_rounds("Test loss", Axis::Number("loss"), of, |l| l.test_loss)?,
+        over_rounds(
+            "Loss on clients' own test data",
+            Axis::Number("loss"),
+            of,
+            Line::client_loss,
+        )?,
+        over_rounds("Training loss", Axis::Number("loss"), of, |l| l.train_loss)?,
         over_rounds(
             "Virtual time of a round",
             Axis::Number("seconds"),
-            groups,
+            of,
             |l| l.virtual_seconds,
         )?,
     ];
+    let further = measures::of_runs(groups).into_iter();
+    let further = further.map(|m| over_rounds(&m.title, m.axis, of, m.value));
+    let further: Vec<_> = further.collect::<Result<_, _>>()?;
+    let charts = charts.into_iter().chain(further).flatten();
     let bands = match numbers.seeds.len() {
         1 => "One seed: there are no bands.",
         _ => "Lines are means over seeds; bands are Student's 95 % intervals of the mean.",
@@ -148,7 +159,7 @@ fn curves(groups: &[Group], numbers: &Comparison) -> Result<Markup, CliError> {
     Ok(html! {
         p.note { (bands) }
         (legend(&names))
-        div.charts { @for chart in charts.into_iter().flatten() { (chart) } }
+        div.charts { @for chart in charts { (chart) } }
     })
 }
 
@@ -198,8 +209,28 @@ fn clients(groups: &[Group], numbers: &Comparison) -> Option<Markup> {
         "Accuracy of each client on its own test examples with seed {}, after the last round.",
         numbers.seeds.first().copied().unwrap_or_default(),
     );
-    let body = html! { p.note { (about) } (tiles::table("client", &columns, &rows)) };
+    let losses = all_client_losses(groups);
+    let body = html! {
+        p.note { (about) }
+        (tiles::table("client", &columns, &rows))
+        @if !losses.is_empty() {
+            p.note { "The loss of the same, in nats." }
+            (measures::losses_table("client", &columns, &losses))
+        }
+    };
     Some(section("Clients", body))
+}
+
+/// The loss of each client with the first seed, where one of the algorithms' runs knows it.
+fn all_client_losses(groups: &[Group]) -> Vec<(String, Vec<Option<f64>>)> {
+    let of = |group: &Group| group.runs.first().map(Record::client_losses);
+    let all: Vec<_> = groups.iter().map(|g| of(g).unwrap_or_default()).collect();
+    let clients: BTreeSet<usize> = all.iter().flat_map(|own| own.keys().copied()).collect();
+    let row = |client: usize| {
+        let own = all.iter().map(|own| own.get(&client).copied());
+        (client.to_string(), own.collect())
+    };
+    clients.into_iter().map(row).collect()
 }
 
 fn runs(numbers: &Comparison) -> Markup {

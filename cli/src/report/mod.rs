@@ -4,7 +4,9 @@ mod algorithm;
 mod args;
 mod charts;
 mod comparison;
+mod measures;
 mod page;
+mod phases;
 mod run;
 mod tiles;
 

@@ -34,7 +34,7 @@ pub(super) fn section(title: &str, body: Markup) -> Markup {
 }
 
 /// The most important numbers, large.
-pub(super) fn facts(facts: &[(&str, String)]) -> Markup {
+pub(super) fn facts(facts: &[(String, String)]) -> Markup {
     html! {
         dl.facts {
             @for (name, value) in facts { div { dt { (name) } dd { (value) } } }

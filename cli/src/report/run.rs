@@ -6,10 +6,10 @@ use std::path::Path;
 use maud::{Markup, html};
 use serde_json::Value as Json;
 
-use super::algorithm;
 use super::charts::{Group, chart, plot};
 use super::page::{self, code, facts, missing, section, table};
 use super::tiles;
+use super::{algorithm, measures, phases};
 use crate::catalog::Catalog;
 use crate::compare::{Line, Record};
 use crate::error::CliError;
@@ -40,15 +40,24 @@ pub(super) fn page(catalog: &Catalog, dir: &Path) -> Result<Markup, CliError> {
         sections.push(missing(&format!("The run failed: {error}")));
     }
     let group = Group {
-        name: String::new(),
+        name: "this run".to_owned(),
         runs: vec![record.clone()],
     };
-    sections.push(section("Curves", curves(&group)?));
+    let groups = [group];
+    sections.push(section("Curves", curves(&groups)?));
+    sections.extend(measures::sections(&groups));
     sections.extend(classes(dir, &record)?);
     if record.client_accuracy.iter().any(Option::is_some) {
-        let about =
-            "Accuracy of each client on its own test examples, with its own model if it has one.";
-        let body = html! { p.note { (about) } (tiles::clients(&record.client_accuracy)) };
+        let losses = record.client_losses();
+        let about = match losses.is_empty() {
+            true => {
+                "Accuracy of each client on its own test examples, with its own model if it has one. --track-clients tells the losses, too."
+            }
+            false => {
+                "Accuracy of each client on its own test examples, with its own model if it has one, and below it the loss in nats."
+            }
+        };
+        let body = html! { p.note { (about) } (tiles::clients(&record.client_accuracy, &losses)) };
         sections.push(section("Clients", body));
     }
     let name = settings.spec.clone();
@@ -58,8 +67,11 @@ pub(super) fn page(catalog: &Catalog, dir: &Path) -> Result<Markup, CliError> {
     Ok(page::page(&title, &about, sections))
 }
 
+/// The first of the costs, after the measures.
+const SENT_UP: &str = "sent up";
+
 /// What one looks for first.
-fn numbers(record: &Record) -> Vec<(&'static str, String)> {
+fn numbers(record: &Record) -> Vec<(String, String)> {
     let fraction = |value: Option<f64>| value.map_or("-".to_owned(), percent);
     let of = match record.accuracy_of {
         Models::Server => "test accuracy",
@@ -73,18 +85,29 @@ fn numbers(record: &Record) -> Vec<(&'static str, String)> {
     if let Some(local) = &record.local_accuracy {
         numbers.push(("on clients' own data", percent(local.mean)));
     }
-    numbers.push(("sent up", bytes(record.bytes_up)));
+    numbers.push((SENT_UP, bytes(record.bytes_up)));
     numbers.push(("sent down", bytes(record.bytes_down)));
     numbers.push(("training", format!("{:.1} s", record.seconds)));
     let virtual_seconds: Option<f64> = record.lines.iter().map(|line| line.virtual_seconds).sum();
     if let Some(seconds) = virtual_seconds {
         numbers.push(("virtual time", format!("{seconds:.1} s")));
     }
+    let mut numbers: Vec<(String, String)> = numbers
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect();
+    // Right after the accuracies.
+    let at = numbers.iter().position(|(name, _)| name == SENT_UP);
+    let at = at.unwrap_or(numbers.len());
+    numbers.splice(at..at, measures::facts(record));
     numbers
 }
 
 /// Accuracies, losses and costs over rounds.
-fn curves(group: &Group) -> Result<Markup, CliError> {
+fn curves(groups: &[Group; 1]) -> Result<Markup, CliError> {
+    let [group] = groups;
+    let phases = group.runs.first().map(phases::of_run).unwrap_or_default();
+    let rounds = |y| Chart::rounds(y).with_phases(&phases);
     let of = |name: &str, value: fn(&Line) -> Option<f64>| {
         let mean = group.mean(|line| line.round as f64, value);
         Series::line(name, mean.points)
@@ -108,6 +131,7 @@ fn curves(group: &Group) -> Result<Markup, CliError> {
     ];
     let losses = [
         of("server's model", |line| line.test_loss),
+        of("clients' own data", Line::client_loss),
         of("training", |line| line.train_loss),
     ];
     let sent = [
@@ -118,25 +142,33 @@ fn curves(group: &Group) -> Result<Markup, CliError> {
     let charts = [
         chart(
             "Accuracy",
-            Chart::rounds(Axis::Share("accuracy")),
+            rounds(Axis::Share("accuracy")),
             &accuracies,
             true,
         )?,
-        chart("Loss", Chart::rounds(Axis::Number("loss")), &losses, true)?,
+        chart("Loss", rounds(Axis::Number("loss")), &losses, true)?,
         chart(
             "Bytes sent, all clients",
-            Chart::rounds(Axis::Bytes("bytes")),
+            rounds(Axis::Bytes("bytes")),
             &sent,
             true,
         )?,
         chart(
             "Virtual time",
-            Chart::rounds(Axis::Number("seconds")),
+            rounds(Axis::Number("seconds")),
             &clock,
             true,
         )?,
     ];
-    Ok(html! { div.charts { @for chart in charts.into_iter().flatten() { (chart) } } })
+    let further = measures::of_runs(groups).into_iter();
+    let further = further.map(|measure| {
+        let drawn = group.mean(|line| line.round as f64, measure.value);
+        let drawn = [Series::line("", drawn.points)];
+        chart(&measure.title, rounds(measure.axis), &drawn, false)
+    });
+    let further: Vec<_> = further.collect::<Result<_, _>>()?;
+    let charts = charts.into_iter().chain(further).flatten();
+    Ok(html! { div.charts { @for chart in charts { (chart) } } })
 }
 
 /// The accuracy of each class over rounds.

@@ -1,5 +1,7 @@
 //! Fractions as coloured cells with their numbers.
 
+use std::collections::BTreeMap;
+
 use maud::{Markup, html};
 
 use crate::plot::heat;
@@ -15,15 +17,17 @@ fn style(value: f64) -> String {
     )
 }
 
-/// A cell for each client, by its number.
-pub(super) fn clients(accuracies: &[Option<f64>]) -> Markup {
+/// A cell for each client, by its number, with its loss where that is known.
+pub(super) fn clients(accuracies: &[Option<f64>], losses: &BTreeMap<usize, f64>) -> Markup {
     let known = accuracies.iter().enumerate();
     let known = known.filter_map(|(client, accuracy)| Some((client, (*accuracy)?)));
     html! {
         div.tiles {
             @for (client, accuracy) in known {
                 div style=(style(accuracy)) {
-                    (format!("{:.0} %", 100.0 * accuracy)) small { "client " (client) }
+                    (format!("{:.0} %", 100.0 * accuracy))
+                    @if let Some(loss) = losses.get(&client) { small { (format!("{loss:.3}")) } }
+                    small { "client " (client) }
                 }
             }
         }

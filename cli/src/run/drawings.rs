@@ -5,7 +5,7 @@ use std::path::Path;
 use fedround::experiment::{Report, Round, Scores};
 
 use crate::error::CliError;
-use crate::plot::{Axis, Chart, HeatMap, Series, text};
+use crate::plot::{Axis, Chart, HeatMap, PhaseMark, Series, text};
 
 /// A quantity of a round; of a line of the drawing there are an accuracy and a loss.
 type Value = fn(&Round) -> Option<f64>;
@@ -18,15 +18,19 @@ const LINES: [(&str, Value, Value); 4] = [
     (
         "clients' own data",
         |round| Some(round.scores.as_ref()?.local?.mean),
-        |_| None,
+        client_loss,
     ),
     ("validation", |round| round.validation_accuracy, |_| None),
     ("training", |_| None, |round| Some(round.train_loss)),
 ];
 
-/// Draws accuracies and losses over rounds; `path` is where the drawing will be. Nothing of a run without
-/// any of them.
-pub(super) fn learning_curves(path: &Path, report: &Report) -> Result<Option<String>, CliError> {
+/// Draws accuracies and losses over rounds, and where phases begin; `path` is where the drawing will be.
+/// Nothing of a run without any of them.
+pub(super) fn learning_curves(
+    path: &Path,
+    report: &Report,
+    phases: &[PhaseMark],
+) -> Result<Option<String>, CliError> {
     let of = |name: &str, value: Value| {
         let points = report.history.iter();
         let points = points.filter_map(|round| Some((round.number as f64, value(round)?)));
@@ -42,9 +46,10 @@ pub(super) fn learning_curves(path: &Path, report: &Report) -> Result<Option<Str
         return Ok(None);
     }
     let charts = [
-        (Chart::rounds(Axis::Share("accuracy")), &*accuracies),
-        (Chart::rounds(Axis::Number("loss")), &*losses),
+        (Axis::Share("accuracy"), &*accuracies),
+        (Axis::Number("loss"), &*losses),
     ];
+    let charts = charts.map(|(y, series)| (Chart::rounds(y).with_phases(phases), series));
     Ok(Some(text(path, &charts)?))
 }
 
@@ -83,4 +88,11 @@ pub(super) fn classes(
 /// The scores of the server's model, where somebody trained all of it.
 fn server(round: &Round) -> Option<&Scores> {
     round.scores.as_ref().filter(|scores| scores.server_trained)
+}
+
+/// The mean over clients of the loss on their own test examples, where it was asked for.
+fn client_loss(round: &Round) -> Option<f64> {
+    let each = round.scores.as_ref()?.each.as_ref()?;
+    let losses = each.clients.values().map(|score| score.loss);
+    (!each.clients.is_empty()).then(|| losses.sum::<f64>() / each.clients.len() as f64)
 }

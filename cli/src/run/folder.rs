@@ -20,6 +20,7 @@ use super::track::{CLIENT_TABLE, EVENTS, TABLE, Track, Tracker};
 use crate::config::Config;
 use crate::error::CliError;
 use crate::files::remove_file;
+use crate::plot::PhaseMark;
 
 pub(crate) const CONFIG: &str = "config.toml";
 pub(crate) const METRICS: &str = "metrics.jsonl";
@@ -212,8 +213,12 @@ impl Folder {
     }
 
     /// Draws the learning curves and the accuracy of classes, where there are some.
-    pub fn drawings(&self, report: &Report, classes: &[String]) -> Result<(), CliError> {
-        let curves = drawings::learning_curves(&self.dir.join(CURVES), report)?;
+    pub fn drawings(
+        &self,
+        report: &Report,
+        (classes, phases): (&[String], &[PhaseMark]),
+    ) -> Result<(), CliError> {
+        let curves = drawings::learning_curves(&self.dir.join(CURVES), report, phases)?;
         let classes = drawings::classes(&self.dir.join(CLASSES), report, classes)?;
         for (file, drawing) in [(CURVES, curves), (CLASSES, classes)] {
             if let Some(drawing) = drawing {

@@ -1,8 +1,11 @@
 //! The phases of a run, where its algorithm has some.
 
+use fedround::experiment::Report;
 use fedround_exec::Program;
 use fedround_models::{BASE, Leaf};
 use fedround_simulation::Simulation;
+
+use crate::plot::PhaseMark;
 
 /// The name of the last phase, which algorithms do not name.
 const LAST: &str = "train";
@@ -17,6 +20,14 @@ pub(super) fn phase(program: &Program, round: usize, goal: Option<usize>) -> Opt
     let round = round + left_out;
     let several = program.phases().len() > 1;
     several.then(|| program.phase_name(round).unwrap_or(LAST).to_owned())
+}
+
+/// Where the phases of a run began.
+pub(super) fn phase_marks(program: &Program, report: &Report) -> Vec<PhaseMark> {
+    let named = |number| (number, phase(program, number, report.goal_round));
+    let rounds = report.history.iter().map(|round| named(round.number));
+    let rounds: Vec<(usize, Option<String>)> = rounds.collect();
+    PhaseMark::of(rounds.iter().map(|(round, name)| (*round, name.as_deref())))
 }
 
 /// What to say before a run that ends in an earlier phase than the last, in which an algorithm trains what it

@@ -18,7 +18,7 @@ use super::folder::{CONFIG, Folder, STATES};
 use super::manifest::Manifest;
 use super::metric::Metric;
 use super::models;
-use super::phases::phase;
+use super::phases::{phase, phase_marks};
 use super::privacy_spent::privacy_spent;
 use super::progress::Progress;
 use super::recorder::Recorder;
@@ -199,7 +199,8 @@ impl Job {
         if report.trained() {
             models::write(folder, simulation, &report, (keep, failure.is_none()))?;
         }
-        folder.drawings(&report, &self.run.data().class_names)?;
+        let phases = phase_marks(self.run.program(), &report);
+        folder.drawings(&report, (&self.run.data().class_names, &phases))?;
         let ended = (&report, failure.as_ref());
         let of = (&self.settings, &self.config, &self.run);
         let times = (clock.total(), checkpoints.seconds());

@@ -175,21 +175,10 @@ fn tables_are_trained_on_and_rows_predicted() {
     }
 }
 
-/// LEAF's files of two characters who say the same letters again and again.
 #[test]
 fn next_characters_are_learned() {
     let place = Place::new();
-    let user = |text: &str| {
-        let text: Vec<char> = text.chars().cycle().take(40).collect();
-        let windows = text.windows(5).map(|w| w.iter().collect::<String>());
-        let (x, y): (Vec<String>, Vec<String>) = windows
-            .map(|w| (w[..4].to_owned(), w[4..].to_owned()))
-            .unzip();
-        serde_json::json!({ "x": x, "y": y })
-    };
-    let file =
-        serde_json::json!({ "user_data": { "ROMEO": user("abcd"), "JULIET": user("cdab") } });
-    place.write("plays/all.json", file.to_string().as_bytes());
+    place.write_play("plays", ["abcd", "cdab"]);
     let text = place.success("data info leaf:plays");
     assert!(
         text.contains("tokens [4] ids") && text.contains("Groups: 2"),
@@ -222,19 +211,8 @@ fn next_characters_are_learned() {
 #[test]
 fn adapters_are_fine_tuned() {
     let place = Place::new();
-    let user = |text: &str| {
-        let text: Vec<char> = text.chars().cycle().take(40).collect();
-        let windows = text.windows(5).map(|w| w.iter().collect::<String>());
-        let (x, y): (Vec<String>, Vec<String>) = windows
-            .map(|w| (w[..4].to_owned(), w[4..].to_owned()))
-            .unzip();
-        serde_json::json!({ "x": x, "y": y })
-    };
-    for (play, [one, other]) in [("first", ["abcd", "cdab"]), ("second", ["acbd", "bdac"])] {
-        let file =
-            serde_json::json!({ "user_data": { "ROMEO": user(one), "JULIET": user(other) } });
-        place.write(&format!("{play}/all.json"), file.to_string().as_bytes());
-    }
+    place.write_play("first", ["abcd", "cdab"]);
+    place.write_play("second", ["acbd", "bdac"]);
     let common =
         "--partition natural --model gpt:1x16 --set lr=0.2 --set fraction=1 --json --eval-every 1";
     place.success(&format!(

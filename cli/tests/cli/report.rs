@@ -70,6 +70,121 @@ fn a_comparison_has_a_page_with_bands_and_differences() {
 }
 
 #[test]
+fn phases_and_the_losses_of_clients_are_in_the_page() {
+    let place = Place::new();
+    let small = SMALL.replace("logistic", "2nn");
+    place.success(&format!(
+        "run lg-fedavg --set warm_up=2 {small} --eval-every 1 --track-clients --quiet --out out"
+    ));
+    place.success("report out");
+    let page = place.text("out/report.html");
+    let phases: Vec<String> = place
+        .text("out/metrics.jsonl")
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .map(|line| line["phase"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(phases[0], phases[1]);
+    assert_ne!(phases[1], phases[2]);
+    // Upright names, in the charts of the page and in the file of curves.
+    let curves = place.text("out/curves.svg");
+    for text in [&page, &curves] {
+        for phase in [&phases[1], &phases[2]] {
+            let name = text.split("<text").find(|part| {
+                let end = part.split("</text>").next().unwrap();
+                end.contains("rotate(90") && end.trim_end().ends_with(phase.as_str())
+            });
+            assert!(name.is_some(), "{phase}");
+        }
+    }
+    check(&page, &["and below it the loss in nats"]);
+    let last = place.text("out/metrics.jsonl");
+    let last: serde_json::Value = serde_json::from_str(last.lines().last().unwrap()).unwrap();
+    let loss = last["clients"]["3"]["loss"].as_f64().unwrap();
+    let tile = format!("<small>{loss:.3}</small><small>client 3</small>");
+    check(&page, &[&tile]);
+    // The loss of clients is drawn beside that of training: a name in both charts' legends.
+    assert_eq!(page.matches("</svg>clients' own data").count(), 2);
+    shown(&place, "out/report.html");
+
+    // Of several algorithms, a phase says whose it is unless all of them have it.
+    place.success(&format!(
+        "compare fedavg lg-fedavg {small} --set warm_up=2 --seeds 1 --track-clients --eval-every 1 --quiet --out all"
+    ));
+    place.success("report all");
+    let page = place.text("all/report.html");
+    check(
+        &page,
+        &[
+            "rotate(90",
+            "Loss on clients' own test data",
+            "The loss of the same, in nats.",
+        ],
+    );
+    shown(&place, "all/report.html");
+}
+
+#[test]
+fn domains_are_in_the_page() {
+    let place = Place::new();
+    place.write_photos();
+    place.success(
+        "run fedavg --data images:photos --partition iid --clients 2 --model logistic --rounds 2 \
+         --eval-every 1 --track-clients --quiet --out out",
+    );
+    place.success("report out");
+    check(
+        &place.text("out/report.html"),
+        &[
+            "<h2>Domains</h2>",
+            "Domain chalk",
+            "Domain ink",
+            "<td>ink</td>",
+        ],
+    );
+    shown(&place, "out/report.html");
+}
+
+#[test]
+fn perplexity_is_in_the_page() {
+    let place = Place::new();
+    place.write_play("plays", ["abcd", "cdab"]);
+    place.success(
+        "run fedavg --data leaf:plays --partition natural --model gpt:1x16 --rounds 3 \
+         --set lr=0.2 --set fraction=1 --eval-every 1 --quiet --out out",
+    );
+    place.success("report out");
+    let perplexity = place.json("out/summary.json")["perplexity"]
+        .as_f64()
+        .unwrap();
+    let fact = format!("<dt>perplexity</dt><dd>{perplexity:.3}</dd>");
+    check(
+        &place.text("out/report.html"),
+        &[&fact, "Perplexity of the test set"],
+    );
+    shown(&place, "out/report.html");
+}
+
+#[test]
+fn sweeps_and_reproductions_have_pages_that_fit() {
+    let place = Place::new();
+    place.success(&format!(
+        "sweep fedprox {SMALL} --grid mu=0.01,0.1,1 --grid lr=0.05,0.1 --seeds 2 --validation 0.2 --eval-every 2 --quiet --out swept"
+    ));
+    check(&place.text("swept/report.html"), &["fedprox mu=1 lr=0.1"]);
+    shown(&place, "swept/report.html");
+    place.success(
+        "reproduce adfl mnist --data-dir data --rounds 2 --seeds 1 --only AdFL --quiet --out table",
+    );
+    place.success("report table");
+    check(
+        &place.text("table/report.html"),
+        &["<h2>Table of the paper</h2>"],
+    );
+    shown(&place, "table/report.html");
+}
+
+#[test]
 fn a_page_without_data_says_what_it_lacks() {
     let place = Place::new();
     place.success(&format!("run fedavg {SMALL} --quiet --out out"));

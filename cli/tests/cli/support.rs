@@ -41,6 +41,35 @@ impl Place {
         fs::write(path, bytes).unwrap();
     }
 
+    /// A folder `leaf:PLAY` of two characters, who say the same letters again and again.
+    pub fn write_play(&self, play: &str, [romeo, juliet]: [&str; 2]) {
+        let user = |text: &str| {
+            let text: Vec<char> = text.chars().cycle().take(40).collect();
+            let windows = text.windows(5).map(|w| w.iter().collect::<String>());
+            let split = windows.map(|w| (w[..4].to_owned(), w[4..].to_owned()));
+            let (x, y): (Vec<String>, Vec<String>) = split.unzip();
+            serde_json::json!({ "x": x, "y": y })
+        };
+        let users = serde_json::json!({ "ROMEO": user(romeo), "JULIET": user(juliet) });
+        let file = serde_json::json!({ "user_data": users }).to_string();
+        self.write(&format!("{play}/all.json"), file.as_bytes());
+    }
+
+    /// A folder `images:photos` of two domains with two classes each.
+    pub fn write_photos(&self) {
+        for (domain, shade) in [("ink", 40), ("chalk", 220)] {
+            for (class, i) in [("a", 0), ("b", 1)] {
+                for n in 0..12_u8 {
+                    let path = self.path(&format!("photos/{domain}/{class}/{n}.png"));
+                    fs::create_dir_all(path.parent().unwrap()).unwrap();
+                    let pixel = image::Luma([shade + 3 * n % 30 * i]);
+                    let image = image::GrayImage::from_pixel(8, 8, pixel);
+                    image.save(path).unwrap();
+                }
+            }
+        }
+    }
+
     pub fn read(&self, name: &str) -> Vec<u8> {
         fs::read(self.path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
     }

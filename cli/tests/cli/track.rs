@@ -58,18 +58,7 @@ fn single_clients_and_domains_are_tracked() {
     assert!(events.windows(tag.len()).any(|part| part == tag));
 
     // Folders of domains, of which clients have parts of their own.
-    for (domain, shade) in [("ink", 40), ("chalk", 220)] {
-        for (class, i) in [("a", 0), ("b", 1)] {
-            for n in 0..12_u8 {
-                let path = place.path(&format!("photos/{domain}/{class}/{n}.png"));
-                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-                let pixel = image::Luma([shade + 3 * n % 30 * i]);
-                image::GrayImage::from_pixel(8, 8, pixel)
-                    .save(path)
-                    .unwrap();
-            }
-        }
-    }
+    place.write_photos();
     place.success(
         "run fedavg --data images:photos --partition iid --clients 2 --model logistic --rounds 1 \
          --track-clients --quiet --out domains",

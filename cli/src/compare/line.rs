@@ -1,0 +1,106 @@
+//! A round of a run, as a line of `metrics.jsonl` tells it.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+/// The accuracy of clients on their own test examples.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Local {
+    pub mean: f64,
+}
+
+/// How a model does on the test examples of a client or a domain.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Score {
+    pub accuracy: Option<f64>,
+    pub loss: Option<f64>,
+}
+
+/// A round. Numbers that are not finite are absent.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct Line {
+    pub round: usize,
+    /// Of an algorithm with several.
+    #[serde(default)]
+    pub phase: Option<String>,
+    pub train_loss: Option<f64>,
+    /// Of what the algorithm trains.
+    pub accuracy: Option<f64>,
+    /// Of the server's model, like the one below.
+    pub test_loss: Option<f64>,
+    pub test_accuracy: Option<f64>,
+    /// Of each class, where the server's model was evaluated.
+    #[serde(default)]
+    pub class_accuracy: Option<Vec<Option<f64>>>,
+    /// Over the clients' own test examples.
+    #[serde(default)]
+    pub local_accuracy: Option<Local>,
+    /// The same of the algorithm's evaluations with a name, by that name.
+    #[serde(default)]
+    pub evaluations: BTreeMap<String, Local>,
+    /// Of each client, with `--track-clients`.
+    #[serde(default)]
+    pub clients: BTreeMap<usize, Score>,
+    /// Of each domain, with `--track-clients`.
+    #[serde(default)]
+    pub domains: BTreeMap<String, Score>,
+    #[serde(default)]
+    pub validation_accuracy: Option<f64>,
+    /// BLEU-1 to BLEU-4, of models that describe images.
+    #[serde(default)]
+    pub test_bleu: Option<[Option<f64>; 4]>,
+    /// Of models that answer questions.
+    #[serde(default)]
+    pub test_vqa_accuracy: Option<f64>,
+    /// Of models of next characters.
+    #[serde(default)]
+    pub test_perplexity: Option<f64>,
+    /// On the virtual clock, where there is one.
+    #[serde(default)]
+    pub virtual_seconds: Option<f64>,
+    pub bytes_up: u64,
+    pub bytes_down: u64,
+    #[serde(default)]
+    pub bytes_across: u64,
+    /// All directions, with the rounds before it.
+    #[serde(skip)]
+    pub bytes: u64,
+}
+
+impl Line {
+    /// The bytes of all directions.
+    pub fn sent(&self) -> u64 {
+        self.bytes_up + self.bytes_down + self.bytes_across
+    }
+
+    /// The mean over clients of the loss on their own test examples; `None` unless all of them are known.
+    pub fn client_loss(&self) -> Option<f64> {
+        let losses = self.clients.values().map(|score| score.loss);
+        let losses: Vec<f64> = losses.collect::<Option<_>>()?;
+        (!losses.is_empty()).then(|| losses.iter().sum::<f64>() / losses.len() as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_loss_of_clients_is_the_mean_of_all_or_none() {
+        let line = |clients: &str| -> Line {
+            let text = format!(
+                r#"{{"round": 1, "bytes_up": 0, "bytes_down": 0, "clients": {{{clients}}}}}"#
+            );
+            serde_json::from_str(&text).unwrap()
+        };
+        let (one, two) = (
+            r#""0": {"accuracy": 0.5, "loss": 1.0}"#,
+            r#""7": {"accuracy": 0.5, "loss": 3.0}"#,
+        );
+        assert_eq!(line(&format!("{one}, {two}")).client_loss(), Some(2.0));
+        let diverged = r#""8": {"accuracy": 0.1, "loss": null}"#;
+        assert_eq!(line(&format!("{one}, {diverged}")).client_loss(), None);
+        assert_eq!(line("").client_loss(), None);
+    }
+}
