@@ -44,6 +44,9 @@ pub(crate) struct CompareArgs {
     /// of positive numbers, of which each power of ten is as likely as another
     #[arg(long, value_name = "N", requires = "select")]
     pub random: Option<usize>,
+    /// Of `fedround sweep --halving`: one candidate in so many goes on.
+    #[arg(skip)]
+    pub halving: Option<usize>,
     /// Number of seeds
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub seeds: u64,

@@ -29,6 +29,12 @@ pub(crate) enum CompareError {
     HoldsRun { dir: PathBuf },
     #[error("--select chooses on validation examples, of which clients hold none back")]
     SelectOnNothing,
+    #[error(
+        "--halving {found}: expected a whole number of at least 2, as one candidate in so many goes on"
+    )]
+    Halving { found: usize },
+    #[error("--halving continues runs from their checkpoints, and --checkpoint off writes none")]
+    HalvingWithoutCheckpoints,
     #[error("`{}` holds a run with {key} = {found}, expected {expected}; nothing was written", dir.display())]
     Other {
         dir: PathBuf,
@@ -61,6 +67,8 @@ impl CompareError {
             Self::SelectOnNothing => {
                 "--validation 0.1 holds a tenth of each client's training examples back"
             }
+            Self::Halving { .. } => "--halving 3 lets the best third go on",
+            Self::HalvingWithoutCheckpoints => "leave --checkpoint off away",
             Self::Hyper { .. } | Self::SelectNobody { .. } => {
                 "`fedround list specs` shows hyper-parameters with their defaults and ranges"
             }

@@ -8,13 +8,14 @@ use fedround_dsl::BoxedAlgorithm;
 use super::args::CompareArgs;
 use super::entrant::{Entrant, deal};
 use super::error::CompareError;
-use super::record::{self, Record};
+use super::halving::Halving;
+use super::record::{self, Record, Same};
 use super::search::{Search, Strategy};
 use super::select::candidates;
 use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::error::{CliError, at_least_one};
-use crate::run::slug;
+use crate::run::{CheckpointEvery, slug};
 use crate::settings::Settings;
 
 /// Every algorithm with every seed.
@@ -23,6 +24,8 @@ pub(super) struct Grid {
     pub shared: Settings,
     pub algorithms: Vec<Entrant>,
     pub seeds: Vec<u64>,
+    /// Whether only the best candidates are trained for all rounds.
+    pub halving: Option<Halving>,
 }
 
 /// One run.
@@ -70,10 +73,16 @@ impl Grid {
         let last = args.seed.saturating_add(args.seeds).min(i64::MAX as u64);
         let seeds: Vec<u64> = (args.seed..last).collect();
         at_least_one("seeds", seeds.len())?;
+        let halving = args.halving.map(|k| Halving::new(k, shared.rounds));
+        let halving = halving.transpose()?;
+        if halving.is_some() && shared.checkpoint == CheckpointEvery::Off {
+            return Err(CompareError::HalvingWithoutCheckpoints.into());
+        }
         Ok(Self {
             shared,
             algorithms,
             seeds,
+            halving,
         })
     }
 
@@ -113,10 +122,17 @@ impl Cell {
         Ok(self.settings.config(&*self.algorithm(catalog)?))
     }
 
+    /// The same, where runs may have been trained for fewer rounds.
+    pub fn earlier_part(&self, catalog: &Catalog, out: &Path) -> Result<Option<Record>, CliError> {
+        let dir = out.join(&self.folder);
+        record::check(&dir, &self.config(catalog)?, Same::RunOfFewerRounds)?;
+        Record::read(&dir)
+    }
+
     /// What an earlier call left of it in a folder of runs.
     pub fn earlier(&self, catalog: &Catalog, out: &Path) -> Result<Option<Record>, CliError> {
         let dir = out.join(&self.folder);
-        record::check(&dir, &self.config(catalog)?, true)?;
+        record::check(&dir, &self.config(catalog)?, Same::Run)?;
         Record::read(&dir)
     }
 }

@@ -6,6 +6,7 @@ mod entrant;
 mod error;
 mod files;
 mod grid;
+mod halving;
 mod line;
 mod plot;
 mod record;
@@ -29,8 +30,8 @@ pub(super) use entrant::Entrant;
 pub(super) use error::CompareError;
 pub(super) use files::{COMPARISON, write_curves};
 pub(super) use grid::Cell;
-pub(super) use plot::draw;
 pub(super) use line::{Line, Score};
+pub(super) use plot::draw;
 pub(super) use record::Record;
 pub(super) use report::{Comparison, RunRow, runs_of};
 pub(super) use search::{Search, Strategy};
@@ -46,6 +47,7 @@ use crate::interrupt::Stop;
 use crate::run::{CONFIG, lock, next_free};
 use crate::terminal::{print, tell};
 use grid::Grid;
+use record::Same;
 
 /// Runs the subcommand.
 pub(super) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<ExitCode, CliError> {
@@ -60,11 +62,11 @@ pub(super) fn run_all(
     name: &str,
 ) -> Result<(PathBuf, ExitCode), CliError> {
     let grid = Grid::new(catalog, args)?;
-    let cells = grid.cells();
+    let mut cells = grid.cells();
     let held = args.out.as_deref().map(lock_if_there).transpose()?;
     let mut records = match &args.out {
         Some(out) => {
-            let found = earlier(catalog, out, &cells)?;
+            let found = earlier(catalog, out, &cells, grid.halving.is_some())?;
             check_same(out, &grid)?;
             found
         }
@@ -73,7 +75,14 @@ pub(super) fn run_all(
     if !args.quiet {
         say_what_is_there(&records);
     }
-    let data = prepare(catalog, &cells, &records, &mut Datasets::new(args.quiet))?;
+    // Which runs go on for more rounds is known only when others have ended.
+    let none = vec![None; cells.len()];
+    let there = if grid.halving.is_some() {
+        &none
+    } else {
+        &records
+    };
+    let data = prepare(catalog, &cells, there, &mut Datasets::new(args.quiet))?;
 
     // Bad input is behind us: from here on there is something to keep.
     let dir = match &args.out {
@@ -87,7 +96,13 @@ pub(super) fn run_all(
         Some(lock) => lock,
         None => lock(&dir)?,
     };
-    train(catalog, &data, &cells, &mut records, &dir, args.quiet)?;
+    match grid.halving {
+        None => train(catalog, &data, &cells, &mut records, &dir, args.quiet)?,
+        Some(halving) => {
+            let into = (&*dir, args.quiet);
+            halving.train(catalog, &data, &mut cells, &mut records, into)?;
+        }
+    }
     let comparison = Comparison::new(&grid, &cells, &records, &dir);
     files::write(&dir, &comparison, &cells, &grid, &records)?;
     if args.json {
@@ -139,17 +154,29 @@ pub(super) fn lock_if_there(dir: &Path) -> Result<Option<FolderLock>, CliError> 
 }
 
 /// What an earlier call left in the folder, by cell.
-fn earlier(catalog: &Catalog, out: &Path, cells: &[Cell]) -> Result<Vec<Option<Record>>, CliError> {
+fn earlier(
+    catalog: &Catalog,
+    out: &Path,
+    cells: &[Cell],
+    fewer_rounds: bool,
+) -> Result<Vec<Option<Record>>, CliError> {
+    let same = match fewer_rounds {
+        true => Same::ComparisonOfFewerRounds,
+        false => Same::Comparison,
+    };
     if let (Some(first), Ok(entries)) = (cells.first(), fs::read_dir(out)) {
         let shared = first.config(catalog)?;
         let dirs = entries.flatten().map(|entry| entry.path());
         for dir in dirs.filter(|path| path.is_dir()) {
-            record::check(&dir, &shared, false)?;
+            record::check(&dir, &shared, same)?;
         }
     }
     cells
         .iter()
-        .map(|cell| cell.earlier(catalog, out))
+        .map(|cell| match fewer_rounds {
+            true => cell.earlier_part(catalog, out),
+            false => cell.earlier(catalog, out),
+        })
         .collect()
 }
 

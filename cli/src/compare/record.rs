@@ -192,16 +192,34 @@ const FREE: [&str; 5] = [
 /// Keys that differ between the runs of one comparison.
 const OWN: [&str; 3] = ["spec", "seed", "hyper"];
 
-/// Fails if the folder holds a run of other settings than `wanted`: of all that matter, or, with
-/// `same_run` unset, of those that all runs of a comparison share.
-pub(crate) fn check(dir: &Path, wanted: &Config, same_run: bool) -> Result<(), CliError> {
+/// Which settings two runs must have in common.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Same {
+    /// All that matter.
+    Run,
+    /// The same, but for a run that was not trained for as many rounds.
+    RunOfFewerRounds,
+    /// Those that all runs of a comparison share.
+    Comparison,
+    /// The same, but for runs that were not trained for as many rounds.
+    ComparisonOfFewerRounds,
+}
+
+/// Fails if the folder holds a run of other settings than `wanted`.
+pub(crate) fn check(dir: &Path, wanted: &Config, same: Same) -> Result<(), CliError> {
     let path = dir.join(CONFIG);
     let Some(found) = text(&path)? else {
         return Ok(());
     };
     let found: Table = found.parse().map_err(broken(&path))?;
     let wanted = Table::try_from(wanted).map_err(broken(&path))?;
-    let ignored = |key: &str| FREE.contains(&key) || (!same_run && OWN.contains(&key));
+    let of_comparison = matches!(same, Same::Comparison | Same::ComparisonOfFewerRounds);
+    let rounds = |table: &Table| table.get("rounds").and_then(Value::as_integer);
+    let fewer = matches!(same, Same::RunOfFewerRounds | Same::ComparisonOfFewerRounds)
+        && rounds(&found) < rounds(&wanted);
+    let ignored = |key: &str| {
+        FREE.contains(&key) || (of_comparison && OWN.contains(&key)) || (fewer && key == "rounds")
+    };
     match difference(&found, &wanted, &ignored) {
         None => Ok(()),
         Some((key, found, expected)) => Err(CompareError::Other {
@@ -212,6 +230,11 @@ pub(crate) fn check(dir: &Path, wanted: &Config, same_run: bool) -> Result<(), C
         }
         .into()),
     }
+}
+
+/// The rounds that the run in a folder was to have; `None` where there is none.
+pub(super) fn planned_rounds(dir: &Path) -> Option<usize> {
+    Config::read(&dir.join(CONFIG)).ok()?.rounds
 }
 
 /// The first key of different values, with these.

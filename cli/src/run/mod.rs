@@ -34,6 +34,7 @@ pub(crate) use folder_name::{next_free, slug};
 pub(crate) use manifest::Manifest;
 pub(crate) use manifest_error::ManifestError;
 pub(crate) use models::client_file;
+pub(crate) use phases::LAST as LAST_PHASE;
 pub(crate) use progress::Progress;
 pub(crate) use resume::{open, resume};
 pub(crate) use run_id::RunId;

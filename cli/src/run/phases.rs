@@ -8,7 +8,7 @@ use fedround_simulation::Simulation;
 use crate::plot::PhaseMark;
 
 /// The name of the last phase, which algorithms do not name.
-const LAST: &str = "train";
+pub(crate) const LAST: &str = "train";
 
 /// The phase of a round; `None` of an algorithm without phases. The first phase may have ended early, after
 /// round `goal`.

@@ -39,6 +39,7 @@ impl From<SweepArgs> for CompareArgs {
             tests,
             select: args.grid,
             random: args.random,
+            halving: args.halving,
             seeds: args.seeds,
             seed: args.seed,
             out: args.out,

@@ -1,5 +1,6 @@
 //! Sweeps: candidates, the choice, going on, and the page.
 
+use crate::interrupted::{same, signal, start, wait_for};
 use crate::support::{Place, SMALL, in_one_line, stderr};
 
 #[test]
@@ -76,4 +77,81 @@ fn sweeps_without_an_end_and_folders_of_others_are_refused() {
     place.success(&format!("run fedavg {SMALL} --quiet --out run"));
     let text = place.failure(&format!("compare fedavg {SMALL} --seeds 1 --out run"), 1);
     assert!(text.contains("`run` holds a run"), "{text}");
+}
+
+/// Four candidates for 20 rounds, two for 40, one for 80.
+#[cfg(unix)]
+fn halving(out: &str) -> String {
+    let small = SMALL.replace("--rounds 4", "--rounds 80");
+    format!(
+        "sweep fedprox {small} --eval-every 20 --validation 0.2 --grid lr=0.0001,0.001,0.01,0.1 --halving 2 --seeds 1 --out {out}"
+    )
+}
+
+#[cfg(unix)]
+#[test]
+fn halving_continues_only_the_best() {
+    let place = Place::new();
+    let text = place.success(&halving("whole"));
+    let folders = |out: &str| -> Vec<String> {
+        let files = place.files(out).into_iter();
+        files.filter(|file| file.contains("seed")).collect()
+    };
+    let rounds = |out: &str| -> Vec<u64> {
+        let of = |folder: &String| place.json(&format!("{out}/{folder}/summary.json"));
+        let runs = folders(out);
+        runs.iter()
+            .map(|run| of(run)["rounds"].as_u64().unwrap())
+            .collect()
+    };
+    let mut sorted = rounds("whole");
+    sorted.sort_unstable();
+    assert_eq!(sorted, [20, 20, 40, 80]);
+    let last = rounds("whole").iter().position(|n| *n == 80).unwrap();
+    let best = folders("whole")[last].clone();
+    let chosen = place.json("whole/comparison.json")["algorithms"][0]["algorithm"].clone();
+    let chosen = chosen.as_str().unwrap().replace([' ', '=', '.'], "-");
+    assert_eq!(best, format!("{chosen}-seed1"));
+    assert!(text.contains("rounds"), "{text}");
+    // It is the run of 80 rounds that was never stopped.
+    place.success(&format!(
+        "run --config whole/{best}/config.toml --quiet --out direct"
+    ));
+    same(&place, &format!("whole/{best}"), "direct");
+
+    // Stopped on the way, the same command ends with the same runs, and trains only what is missing.
+    for how in ["INT", "KILL"] {
+        let line = halving(how);
+        let child = start(&place, &line);
+        wait_for(&place.path(&format!("{how}/{best}/metrics.jsonl")), 50);
+        let output = signal(child, how);
+        assert!(!output.status.success(), "{how}: it had ended");
+        let output = place.output(&line);
+        let notes = stderr(&output);
+        assert!(output.status.success(), "{notes}");
+        assert_eq!(notes.matches("1 runs, into").count(), 1, "{notes}");
+        assert_eq!(rounds(how), rounds("whole"));
+        for folder in folders("whole") {
+            same(
+                &place,
+                &format!("{how}/{folder}"),
+                &format!("whole/{folder}"),
+            );
+        }
+    }
+    for (flags, said) in [
+        (
+            "--halving 1",
+            "--halving 1: expected a whole number of at least 2",
+        ),
+        (
+            "--halving 2 --checkpoint off",
+            "--checkpoint off writes none",
+        ),
+    ] {
+        let line = format!("sweep fedprox {SMALL} --grid mu=0.1,1 --seeds 1 {flags} --out none");
+        let text = place.failure(&line, 1);
+        assert!(text.contains(said), "{text}");
+    }
+    assert!(!place.path("none").exists());
 }

@@ -1,0 +1,213 @@
+//! Successive halving (Jamieson and Talwalkar, AISTATS 2016): all candidates are trained for a few rounds,
+//! and only the best on validation examples go on, each from where it stopped.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use fedround::experiment::Status;
+use fedround_data::Dataset;
+
+use super::error::CompareError;
+use super::grid::Cell;
+use super::line::Line;
+use super::record::{Record, planned_rounds};
+use super::statistics::Spread;
+use super::train::train;
+use crate::catalog::Catalog;
+use crate::error::CliError;
+use crate::interrupt::Stop;
+use crate::run::LAST_PHASE;
+use crate::terminal::{in_rounds, tell};
+
+/// How many of the candidates go on, and after how many rounds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Halving {
+    /// One in so many goes on.
+    pub keep_one_in: usize,
+    /// Of those that are left at the end.
+    pub rounds: usize,
+}
+
+/// Some candidates, and the rounds to which they are trained.
+#[derive(Debug, PartialEq)]
+struct Rung {
+    candidates: usize,
+    rounds: usize,
+}
+
+impl Halving {
+    /// Reads the command line.
+    pub fn new(keep_one_in: usize, rounds: usize) -> Result<Self, CompareError> {
+        match keep_one_in {
+            0 | 1 => Err(CompareError::Halving { found: keep_one_in }),
+            keep_one_in => Ok(Self {
+                keep_one_in,
+                rounds,
+            }),
+        }
+    }
+
+    /// From all candidates to one: each rung has so many times fewer, and as many times more rounds.
+    fn rungs(self, candidates: usize) -> Vec<Rung> {
+        let mut sizes = vec![candidates];
+        while let Some(last) = sizes.last().copied().filter(|last| *last > 1) {
+            sizes.push(last.div_ceil(self.keep_one_in));
+        }
+        let last = sizes.len() - 1;
+        let rung = |(i, candidates): (usize, usize)| {
+            let parts = self.keep_one_in.checked_pow((last - i) as u32);
+            Rung {
+                candidates,
+                rounds: self.rounds.div_ceil(parts.unwrap_or(usize::MAX)),
+            }
+        };
+        sizes.into_iter().enumerate().map(rung).collect()
+    }
+
+    /// Trains all runs as far as their candidates come, until Ctrl-C, and reads what came of it. What an
+    /// earlier call has trained is not trained again.
+    pub fn train(
+        self,
+        catalog: &Catalog,
+        data: &[Option<Arc<Dataset>>],
+        cells: &mut [Cell],
+        records: &mut [Option<Record>],
+        (dir, quiet): (&Path, bool),
+    ) -> Result<(), CliError> {
+        let all = cells.iter().map(|cell| cell.entrant + 1).max().unwrap_or(0);
+        let mut left: Vec<usize> = (0..all).collect();
+        for rung in self.rungs(all) {
+            if !quiet {
+                let (n, rounds) = (left.len(), in_rounds(rung.rounds));
+                tell!("halving: {n} of {all} candidates, each to {rounds}");
+            }
+            let mut missing = vec![None; cells.len()];
+            for (i, cell) in cells.iter_mut().enumerate() {
+                if !left.contains(&cell.entrant) || reached(records[i].as_ref(), rung.rounds) {
+                    continue;
+                }
+                // One that was stopped on its way to a later rung goes all that way.
+                let begun = planned_rounds(&dir.join(&cell.folder)).unwrap_or(0);
+                cell.settings.rounds = rung.rounds.max(begun);
+                missing[i].clone_from(&data[i]);
+                records[i] = None;
+            }
+            train(catalog, &missing, cells, records, dir, quiet)?;
+            if Stop.signal().is_some() {
+                return Ok(());
+            }
+            let next = rung.candidates.div_ceil(self.keep_one_in);
+            if rung.candidates > 1 && !in_early_phase(records, rung.rounds) {
+                left = best(left, next, cells, records, rung.rounds);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a run need not go on to be judged after so many rounds. One that failed would fail again.
+fn reached(record: Option<&Record>, rounds: usize) -> bool {
+    record.is_some_and(|run| match run.status {
+        Status::Failed => true,
+        Status::Complete => run.rounds >= rounds,
+        Status::Interrupted => false,
+    })
+}
+
+/// Whether after so many rounds some run is in a phase before the one that trains the model, and candidates
+/// cannot be told apart.
+fn in_early_phase(records: &[Option<Record>], rounds: usize) -> bool {
+    let last = |run: &Record| {
+        let mut lines = run.lines.iter().rev();
+        lines.find(|line| line.round <= rounds)?.phase.clone()
+    };
+    let mut phases = records.iter().flatten().filter_map(last);
+    phases.any(|phase| phase != LAST_PHASE)
+}
+
+/// The candidates with the best mean accuracy on validation examples until a round, in their order; of equal
+/// ones the first.
+fn best(
+    left: Vec<usize>,
+    count: usize,
+    cells: &[Cell],
+    records: &[Option<Record>],
+    rounds: usize,
+) -> Vec<usize> {
+    let score = |candidate: usize| {
+        let own = cells.iter().zip(records);
+        let own = own.filter(|(cell, _)| cell.entrant == candidate);
+        let own = own.map(|(_, run)| run.as_ref().and_then(|run| until(run, rounds)));
+        let own: Option<Vec<f64>> = own.collect();
+        Spread::of(own?).map(|spread| spread.mean)
+    };
+    let mut scored: Vec<(usize, Option<f64>)> = left.into_iter().map(|i| (i, score(i))).collect();
+    let key = |score: Option<f64>| score.unwrap_or(f64::NEG_INFINITY);
+    scored.sort_by(|a, b| key(b.1).total_cmp(&key(a.1)));
+    let mut kept: Vec<usize> = scored.into_iter().take(count).map(|(i, _)| i).collect();
+    kept.sort_unstable();
+    kept
+}
+
+/// The best accuracy on validation examples that a run has had by a round, as if it had ended there.
+fn until(run: &Record, rounds: usize) -> Option<f64> {
+    if run.status != Status::Complete {
+        return None;
+    }
+    let lines = run.lines.iter().filter(|line| line.round <= rounds);
+    let known = lines.filter_map(|line: &Line| line.validation_accuracy);
+    known.reduce(f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rungs(keep_one_in: usize, rounds: usize, candidates: usize) -> Vec<(usize, usize)> {
+        let halving = Halving::new(keep_one_in, rounds).unwrap();
+        let rungs = halving.rungs(candidates).into_iter();
+        rungs.map(|rung| (rung.candidates, rung.rounds)).collect()
+    }
+
+    #[test]
+    fn each_rung_has_fewer_candidates_and_more_rounds() {
+        assert_eq!(rungs(3, 90, 9), [(9, 10), (3, 30), (1, 90)]);
+        assert_eq!(rungs(2, 100, 5), [(5, 13), (3, 25), (2, 50), (1, 100)]);
+        assert_eq!(rungs(2, 3, 8), [(8, 1), (4, 1), (2, 2), (1, 3)]);
+        assert_eq!(rungs(2, 7, 1), [(1, 7)]);
+        for found in [0, 1] {
+            assert!(Halving::new(found, 10).is_err());
+        }
+    }
+
+    #[test]
+    fn a_run_is_judged_by_what_it_was_at_the_rung() {
+        let line = |round: usize, validation: f64, phase: &str| Line {
+            round,
+            validation_accuracy: Some(validation),
+            phase: Some(phase.to_owned()),
+            ..Line::default()
+        };
+        let lines = [
+            (1, 0.1, "distill"),
+            (2, 0.4, "train"),
+            (3, 0.3, "train"),
+            (6, 0.9, "train"),
+        ];
+        let run = Record {
+            rounds: 6,
+            ..Record::of_lines(lines.map(|(r, v, p)| line(r, v, p)).to_vec())
+        };
+        assert_eq!(until(&run, 3), Some(0.4));
+        assert_eq!(until(&run, 6), Some(0.9));
+        assert!(reached(Some(&run), 3) && !reached(Some(&run), 7) && !reached(None, 1));
+        let failed = Record {
+            status: Status::Failed,
+            ..run.clone()
+        };
+        assert_eq!(until(&failed, 6), None);
+        assert!(reached(Some(&failed), 7));
+        let runs = [None, Some(run)];
+        assert!(in_early_phase(&runs, 1) && !in_early_phase(&runs, 2));
+    }
+}
