@@ -1,5 +1,6 @@
 //! Algorithms and models by name, and their compilation for `graph` and `explain`.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use burn::tensor::Device;
@@ -7,7 +8,7 @@ use fedround::experiment::{ExperimentError, Run, Settings as RunSettings, adapt,
 use fedround::{Auxiliaries, Experiment, ModelSource};
 use fedround_algorithms::registry;
 use fedround_data::{DataLocation, Dataset, DatasetInfo};
-use fedround_dsl::{BoxedAlgorithm, Registry};
+use fedround_dsl::{BoxedAlgorithm, Objective, Registry};
 use fedround_exec::{Program, Target};
 use fedround_models::{AuxiliaryTask, Losses, MODELS, Model, ModelError, Task, Train, find};
 use fedround_names::nearest;
@@ -15,10 +16,11 @@ use fedround_passes::PassManager;
 
 use crate::args::Subject;
 use crate::auxiliaries;
-use crate::dead_hypers::{Uses, texts};
+use crate::dead_hypers::{Uses, unused};
 use crate::error::CliError;
-use crate::hypers::{self, Setting};
+use crate::hypers::{self, Given, Setting};
 use crate::pass_dump::observer;
+use crate::run::{SettingArgs, TestArgs};
 use crate::settings::Settings;
 use crate::terminal::tell;
 
@@ -53,6 +55,13 @@ pub(crate) struct Compiled {
     pub algorithm: BoxedAlgorithm,
     pub program: Program,
     pub auxiliaries: Auxiliaries,
+}
+
+impl Compiled {
+    /// What its model is trained for, unless the algorithm says otherwise.
+    pub(crate) fn objective(&self) -> Objective {
+        self.program.model().objective()
+    }
 }
 
 impl Catalog {
@@ -114,14 +123,7 @@ impl Catalog {
     /// What the hyper-parameters of the command line do in a run.
     pub(crate) fn uses(&self, settings: &Settings, run: &Run) -> Result<Uses, CliError> {
         let given = (&*settings.spec, &*settings.hypers);
-        Uses::of(&self.registry, given, run.program(), |hypers| {
-            let settings = Settings {
-                hypers: hypers.to_vec(),
-                ..settings.clone()
-            };
-            let experiment = self.experiment(&settings, run.shared_data())?;
-            Ok(texts(experiment.prepare(settings.rounds)?.program()))
-        })
+        Uses::of(&self.registry, given, &run.program().model().objective())
     }
 
     /// Compiles a subject for a target, under a pass manager of the caller's. A hyper-parameter that changes
@@ -133,17 +135,11 @@ impl Catalog {
         passes: &mut PassManager,
     ) -> Result<Compiled, CliError> {
         let (shapes, hypers) = (shapes(subject)?, hypers::assignments(&subject.set)?);
-        let compiled = self.compile_with(subject, &hypers, (&shapes, target.clone()), passes)?;
+        let compiled = self.compile_with(subject, &hypers, (&shapes, target), passes)?;
         let uses = Uses::of(
             &self.registry,
             (&subject.spec, &hypers),
-            &compiled.program,
-            |hypers| {
-                let passes = &mut PassManager::new();
-                let other =
-                    self.compile_with(subject, hypers, (&shapes, target.clone()), passes)?;
-                Ok(texts(&other.program))
-            },
+            &compiled.objective(),
         )?;
         uses.check(&subject.spec)?;
         warn(&compiled.program);
@@ -151,25 +147,45 @@ impl Catalog {
     }
 
     /// Compiles what a run trains, as far as that depends on no data.
-    #[cfg(test)]
-    pub(crate) fn compile_run(&self, settings: &Settings) -> Result<Program, CliError> {
-        let networks = settings.run.auxiliaries.iter();
-        let subject = Subject {
-            spec: settings.spec.clone(),
-            model: settings.model.clone(),
-            train: settings.run.train,
-            aux: networks
-                .map(|(name, variant)| format!("{name}={variant}"))
-                .collect(),
-            data: settings.data.to_string(),
-            reading: settings.reading.clone(),
-            clients: settings.run.clients,
-            set: vec![],
-        };
-        let shapes = shapes(&subject)?;
-        let (target, passes) = (Target::default(), &mut PassManager::new());
-        let compiled = self.compile_with(&subject, &settings.hypers, (&shapes, target), passes)?;
-        Ok(compiled.program)
+    pub(crate) fn compile_run(&self, settings: &Settings) -> Result<Compiled, CliError> {
+        let subject = subject(settings);
+        let around = (&shapes(&subject)?, Target::default());
+        self.compile_with(&subject, &settings.hypers, around, &mut PassManager::new())
+    }
+
+    /// The hyper-parameters of a spec that change nothing in it, as in `fedavg.lr`; `None` where it does not
+    /// compile with the default model and data.
+    pub(crate) fn unused_by_default(&self, spec: &str) -> Option<BTreeSet<String>> {
+        let (flags, tests) = (SettingArgs::default(), TestArgs::default());
+        let settings = Settings::resolve(&flags, &tests, Some(spec), None).ok()?;
+        let compiled = self.compile_run(&settings).ok()?;
+        self.unused(spec, &[], &compiled.objective()).ok()
+    }
+
+    /// The hyper-parameters that change nothing of what was compiled, as in `fedavg.lr`.
+    pub(crate) fn unused(
+        &self,
+        spec: &str,
+        hypers: &[Setting],
+        objective: &Objective,
+    ) -> Result<BTreeSet<String>, CliError> {
+        unused(&self.registry, (spec, hypers), objective)
+    }
+
+    /// The names of settings that would be refused if all of them were given on a command line, of a model
+    /// with an objective.
+    pub(crate) fn refused(
+        &self,
+        spec: &str,
+        settings: &[Setting],
+        objective: &Objective,
+    ) -> Result<Vec<String>, CliError> {
+        let given = settings.iter().map(|setting| Setting {
+            name: setting.name.clone(),
+            value: Given::Text(setting.value.to_string()),
+        });
+        let hypers: Vec<Setting> = given.collect();
+        Ok(Uses::of(&self.registry, (spec, &hypers), objective)?.dead)
     }
 
     fn compile_with(
@@ -205,6 +221,23 @@ impl Catalog {
             program,
             auxiliaries,
         })
+    }
+}
+
+/// What of a run's settings its program depends on, without the hyper-parameters.
+fn subject(settings: &Settings) -> Subject {
+    let networks = settings.run.auxiliaries.iter();
+    Subject {
+        spec: settings.spec.clone(),
+        model: settings.model.clone(),
+        train: settings.run.train,
+        aux: networks
+            .map(|(name, variant)| format!("{name}={variant}"))
+            .collect(),
+        data: settings.data.to_string(),
+        reading: settings.reading.clone(),
+        clients: settings.run.clients,
+        set: vec![],
     }
 }
 

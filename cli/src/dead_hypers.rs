@@ -1,12 +1,23 @@
-//! Hyper-parameters of the command line that change nothing: an algorithm may have a layer with a
-//! hyper-parameter, and not run the part of the layer that uses it.
+//! Hyper-parameters that change nothing: an algorithm may have a layer with a hyper-parameter, and not run
+//! the part of the layer that uses it.
 
-use fedround_dsl::Registry;
-use fedround_exec::Program;
-use fedround_ir::fed::{print, print_exact};
+use std::collections::BTreeSet;
+
+use fedround_dsl::{
+    BoxedAlgorithm, Field, LayerField, Objective, Phase, Registry, all_fields, phases_for,
+};
+use fedround_ir::fed::{HyperValue, print, print_exact};
+use fedround_passes::PassManager;
+use fedround_passes::fed::link_with;
 
 use crate::error::CliError;
-use crate::hypers::{self, Setting};
+use crate::hypers::{self, Given, Setting};
+
+/// What is said of one, before its documentation.
+pub(crate) const NOT_USED: &str = "not used:";
+/// What that means.
+pub(crate) const NOT_USED_MEANS: &str =
+    "not used: with these settings it changes nothing in the whole algorithm, and --set refuses it";
 
 /// What hyper-parameters do that were given on the command line. Those that are given their defaults
 /// are in neither list.
@@ -18,18 +29,14 @@ pub(crate) struct Uses {
 }
 
 impl Uses {
-    /// Compares the program of `spec` with those that `compile` makes of all settings but one.
+    /// Compares an algorithm, for models of an objective, with the same without one of its settings.
     pub fn of(
         registry: &Registry,
         (spec, settings): (&str, &[Setting]),
-        program: &Program,
-        compile: impl Fn(&[Setting]) -> Result<Vec<String>, CliError>,
+        objective: &Objective,
     ) -> Result<Self, CliError> {
-        let values = |settings: &[Setting]| -> Result<_, CliError> {
-            let algorithm = hypers::algorithm(registry, spec, settings)?;
-            Ok(hypers::named(&*algorithm))
-        };
-        let ours = texts(program);
+        let algorithm = hypers::algorithm(registry, spec, settings)?;
+        let known = Known::of(&algorithm, objective);
         let mut uses = Self {
             used: vec![],
             dead: vec![],
@@ -39,13 +46,14 @@ impl Uses {
                 continue;
             }
             let without = [&settings[..i], &settings[i + 1..]].concat();
-            if values(settings)? == values(&without)? {
+            let without = hypers::algorithm(registry, spec, &without)?;
+            if hypers::named(&*algorithm) == hypers::named(&*without) {
                 continue;
             }
-            // A program that cannot do without a setting uses it: noise of 1 may need more noise elsewhere.
-            let same = || compile(&without).is_ok_and(|texts| texts == ours);
-            let dead = !of_own_models(program, &setting.name) && same();
-            let names = if dead { &mut uses.dead } else { &mut uses.used };
+            let field = hypers::lookup(&*algorithm, &setting.name);
+            let used = field.is_some_and(|field| known.reads(&full_name(&field)))
+                || !known.is_same(&without);
+            let names = if used { &mut uses.used } else { &mut uses.dead };
             names.push(setting.name.clone());
         }
         Ok(uses)
@@ -63,23 +71,133 @@ impl Uses {
     }
 }
 
-/// A program's phases with their rounds and the values of hyper-parameters.
-pub(crate) fn texts(program: &Program) -> Vec<String> {
-    let phases = program.phases().into_iter();
-    let text = |(rounds, phase): (Option<String>, &Program)| {
-        rounds.unwrap_or_default() + &print_exact(phase.linked())
+/// The hyper-parameters of an algorithm, as in `fedavg.lr`, of which no other value would change anything.
+/// Of a free text there is no other value to try; it counts as used.
+pub(crate) fn unused(
+    registry: &Registry,
+    (spec, settings): (&str, &[Setting]),
+    objective: &Objective,
+) -> Result<BTreeSet<String>, CliError> {
+    let algorithm = hypers::algorithm(registry, spec, settings)?;
+    let known = Known::of(&algorithm, objective);
+    let changes_nothing = |field: &LayerField| {
+        let name = full_name(field);
+        let same = |value: HyperValue| {
+            let setting = Setting {
+                name: name.clone(),
+                value: Given::Value(value),
+            };
+            let other = hypers::algorithm(registry, spec, &[settings, &[setting]].concat());
+            // A value that the algorithm does not take says that it looks at it.
+            other.is_ok_and(|other| known.is_same(&other))
+        };
+        let others = other_values(field.field, &field.value);
+        !others.is_empty() && !known.reads(&name) && others.into_iter().all(same)
     };
-    phases.map(text).collect()
+    let unused = all_fields(&*algorithm).into_iter().filter(changes_nothing);
+    Ok(unused.map(|field| full_name(&field)).collect())
+}
+
+/// The name of a field with its layer.
+pub(crate) fn full_name(field: &LayerField) -> String {
+    format!("{}.{}", field.layer, field.field.name)
+}
+
+/// A few values that a field may have instead of its own.
+fn other_values(field: &Field, value: &HyperValue) -> Vec<HyperValue> {
+    let tried: Vec<HyperValue> = match value {
+        HyperValue::Bool(on) => vec![HyperValue::Bool(!on)],
+        HyperValue::Text(_) => {
+            let words = field.choices.iter();
+            words
+                .map(|word| HyperValue::Text((*word).to_owned()))
+                .collect()
+        }
+        HyperValue::Int(n) => [n + 1, 2 * n + 3, n / 2, 0, 1]
+            .map(HyperValue::Int)
+            .to_vec(),
+        HyperValue::Float(x) => [0.5 * x, x + 1.0, 0.5, 1.0, 0.0, 0.25]
+            .map(HyperValue::Float)
+            .to_vec(),
+    };
+    let allowed = tried
+        .into_iter()
+        .filter(|other| other != value && field.check(other.clone()).is_ok());
+    match value {
+        HyperValue::Text(_) => allowed.collect(),
+        _ => allowed.take(2).collect(),
+    }
+}
+
+/// An algorithm, to be compared with others.
+struct Known<'o> {
+    objective: &'o Objective,
+    /// The phases as they are written.
+    staged: Vec<Phase>,
+    /// The phases as they run; `None` if they cannot be linked.
+    linked: Option<Vec<Linked>>,
+}
+
+/// A phase as it is before it meets a model.
+#[derive(PartialEq)]
+struct Linked {
+    /// Its rounds and its graph, with the values of hyper-parameters.
+    text: String,
+    /// The hyper-parameters that it reads while it runs, as in `fedavg.lr`.
+    read: BTreeSet<String>,
+}
+
+impl<'o> Known<'o> {
+    fn of(algorithm: &BoxedAlgorithm, objective: &'o Objective) -> Self {
+        Self {
+            objective,
+            staged: phases_for(&**algorithm, objective).unwrap_or_default(),
+            linked: linked(algorithm, objective),
+        }
+    }
+
+    /// Whether a hyper-parameter is known to count.
+    fn reads(&self, name: &str) -> bool {
+        let mut phases = self.linked.iter().flatten();
+        phases.any(|phase| phase.read.contains(name)) || of_own_models(&self.staged, name)
+    }
+
+    /// Whether another algorithm does the same. One that cannot do without a setting uses it: noise of 1 may
+    /// need more noise elsewhere.
+    fn is_same(&self, other: &BoxedAlgorithm) -> bool {
+        self.linked.is_some() && linked(other, self.objective) == self.linked
+    }
+}
+
+fn linked(algorithm: &BoxedAlgorithm, objective: &Objective) -> Option<Vec<Linked>> {
+    let phases = phases_for(&**algorithm, objective).ok()?;
+    let of = |phase: Phase| {
+        let linked = link_with(phase.module, &mut PassManager::new())
+            .ok()?
+            .module;
+        let rounds = phase.rounds.unwrap_or_default();
+        Some(Linked {
+            text: format!("{rounds} rounds\n{}", print_exact(&linked)),
+            read: linked
+                .hypers
+                .iter()
+                .map(|hyper| hyper.name.clone())
+                .collect(),
+        })
+    };
+    phases.into_iter().map(of).collect()
 }
 
 /// Whether the hook that makes clients' own models reads a hyper-parameter, of which rounds need not have
 /// anything.
-fn of_own_models(program: &Program, name: &str) -> bool {
+fn of_own_models(staged: &[Phase], name: &str) -> bool {
     let name = name.rsplit('.').next().unwrap_or(name);
-    let staged = print(program.staged());
-    let mut own = staged.split("fed.func @").filter(|text| {
-        let header = text.lines().next().unwrap_or_default();
-        header.contains("::personalize(")
-    });
-    own.any(|text| text.contains(&format!("%{name}")))
+    staged.iter().any(|phase| {
+        let text = print(&phase.module);
+        let mut own = text.split("fed.func @").filter(|text| {
+            let header = text.lines().next().unwrap_or_default();
+            header.contains("::personalize(")
+        });
+        own.any(|text| text.contains(&format!("%{name}")))
+    })
 }

@@ -1,5 +1,7 @@
 //! Hyper-parameters from text and from TOML.
 
+use std::fmt;
+
 use fedround_dsl::{BoxedAlgorithm, Hyper, LayerField, Registry, all_fields, set};
 use fedround_ir::fed::HyperValue;
 use toml::Value;
@@ -20,6 +22,15 @@ pub(crate) enum Given {
     Text(String),
     /// From a file.
     Value(HyperValue),
+}
+
+impl fmt::Display for Given {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Value(value) => write!(f, "{value}"),
+        }
+    }
 }
 
 impl Setting {
@@ -115,7 +126,7 @@ pub(crate) fn has(algorithm: &dyn Hyper, name: &str) -> bool {
 }
 
 /// The outermost field of a name, as `set` finds it.
-fn lookup(algorithm: &dyn Hyper, name: &str) -> Option<LayerField> {
+pub(crate) fn lookup(algorithm: &dyn Hyper, name: &str) -> Option<LayerField> {
     let (layer, name) = match name.split_once('.') {
         Some((layer, name)) => (Some(layer), name),
         None => (None, name),

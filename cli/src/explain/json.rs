@@ -1,6 +1,6 @@
 //! The output of `fedround explain --json`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fedround_dsl::all_fields;
 use fedround_exec::Program;
@@ -27,6 +27,8 @@ pub(super) struct Explained {
     clients: usize,
     /// By layer and name, as in `fedavg.lr`.
     hyper: BTreeMap<String, toml::Value>,
+    /// Those of `hyper` that change nothing.
+    not_used: BTreeSet<String>,
     phases: Vec<Phase>,
 }
 
@@ -74,7 +76,11 @@ struct Segment {
 }
 
 impl Explained {
-    pub fn new(args: &ExplainArgs, compiled: &Compiled) -> Result<Self, CliError> {
+    pub fn new(
+        args: &ExplainArgs,
+        compiled: &Compiled,
+        not_used: BTreeSet<String>,
+    ) -> Result<Self, CliError> {
         let fields = all_fields(&*compiled.algorithm).into_iter();
         let hyper = |field: fedround_dsl::LayerField| {
             let name = format!("{}.{}", field.layer, field.field.name);
@@ -88,6 +94,7 @@ impl Explained {
             data: args.subject.data.clone(),
             clients: args.subject.clients,
             hyper: fields.map(hyper).collect(),
+            not_used,
             phases: phases
                 .map(|(name, program)| phase(args, name, program))
                 .collect::<Result<_, _>>()?,

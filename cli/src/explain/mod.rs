@@ -5,6 +5,8 @@ mod compute;
 mod json;
 mod traffic;
 
+use std::collections::BTreeSet;
+
 use fedround_dsl::{Hyper, LayerField, all_fields};
 use fedround_exec::Target;
 use fedround_passes::report::explain as algorithm_box;
@@ -15,8 +17,10 @@ pub(crate) use traffic::what_crosses;
 use crate::args::ExplainArgs;
 use crate::auxiliaries::named;
 use crate::catalog::Catalog;
+use crate::dead_hypers::{NOT_USED, NOT_USED_MEANS, full_name};
 use crate::error::CliError;
 use crate::files::json as as_json;
+use crate::hypers::assignments;
 use crate::pass_dump::pass_manager;
 use crate::privacy::statement;
 use crate::table::{columns, wrapped};
@@ -33,8 +37,10 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), CliEr
     }
     let mut passes = pass_manager()?;
     let compiled = catalog.compile(&args.subject, Target::default(), &mut passes)?;
+    let given = assignments(&args.subject.set)?;
+    let unused = catalog.unused(&args.subject.spec, &given, &compiled.objective())?;
     if args.json {
-        return print(&as_json(&Explained::new(args, &compiled)?)?);
+        return print(&as_json(&Explained::new(args, &compiled, unused)?)?);
     }
     let algorithm = &compiled.algorithm;
     let model = named(&args.subject.model, &compiled.auxiliaries);
@@ -44,7 +50,7 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), CliEr
         text += &algorithm_box(program.linked());
         if texts.is_empty() {
             text += "\nHyper-parameters\n";
-            text += &hypers(&**algorithm);
+            text += &hypers(&**algorithm, &unused);
         }
         text += &traffic(args, &model, program);
         text += &held_at_once(args, program);
@@ -62,9 +68,17 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), CliEr
     print(&wrapped(&texts.join("\n")))
 }
 
-/// Names, values and docs, the outermost layer's first.
-fn hypers(algorithm: &dyn Hyper) -> String {
+/// Names, values and docs, the outermost layer's first, with a mark on those that are not used.
+fn hypers(algorithm: &dyn Hyper, unused: &BTreeSet<String>) -> String {
     let fields = all_fields(algorithm);
-    let cell = |f: &LayerField| format!("{}.{} = {}", f.layer, f.field.name, f.value);
-    columns(fields.iter().map(|f| [cell(f), f.field.doc.to_owned()]))
+    let cell = |f: &LayerField| format!("{} = {}", full_name(f), f.value);
+    let doc = |f: &LayerField| match unused.contains(&full_name(f)) {
+        true => format!("{NOT_USED} {}", f.field.doc),
+        false => f.field.doc.to_owned(),
+    };
+    let table = columns(fields.iter().map(|f| [cell(f), doc(f)]));
+    match unused.is_empty() {
+        true => table,
+        false => format!("{table}  ({NOT_USED_MEANS})\n"),
+    }
 }

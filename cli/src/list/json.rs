@@ -74,6 +74,9 @@ pub(super) struct HyperField {
     value: toml::Value,
     allowed: String,
     doc: &'static str,
+    /// Of a spec, whether it changes anything with the default model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    used: Option<bool>,
 }
 
 /// A spec with all of its layers, outermost first.
@@ -159,16 +162,28 @@ fn hyper(field: &Field, value: &HyperValue) -> HyperField {
         value: to_toml(value),
         allowed: field.allowed(),
         doc: field.doc,
+        used: None,
     }
 }
 
 /// A spec in full.
 pub(super) fn spec(catalog: &Catalog, spec: &str) -> Result<Spec, CliError> {
     let algorithm = catalog.algorithm(spec, &[])?;
+    let unused = catalog.unused_by_default(spec);
     let (mut layers, mut layer): (_, Option<&dyn Hyper>) = (vec![], Some(&*algorithm));
     while let Some(one) = layer {
         let fields = one.fields().iter();
-        let fields = fields.filter_map(|field| Some(hyper(field, &one.get(field.name)?)));
+        let used = |field: &Field| {
+            let name = format!("{}.{}", one.name(), field.name);
+            unused.as_ref().map(|unused| !unused.contains(&name))
+        };
+        let fields = fields.filter_map(|field| {
+            let known = hyper(field, &one.get(field.name)?);
+            Some(HyperField {
+                used: used(field),
+                ..known
+            })
+        });
         layers.push(Layer {
             name: one.name().to_owned(),
             doc: documentation(catalog, one.name()),

@@ -11,9 +11,10 @@ use fedround_models::{AUXILIARIES, MODELS};
 
 use crate::args::{ListArgs, Listing};
 use crate::catalog::Catalog;
+use crate::dead_hypers::{NOT_USED, NOT_USED_MEANS};
 use crate::error::CliError;
 use crate::files::json as as_json;
-use crate::table::{columns, columns_in};
+use crate::table::{columns, columns_in, wrapped};
 use crate::terminal::print;
 
 /// Runs the subcommand.
@@ -45,6 +46,7 @@ pub(crate) fn list(catalog: &Catalog, args: &ListArgs) -> Result<(), CliError> {
 /// An algorithm with its whole documentation and the hyper-parameters of all of its layers.
 fn in_full(catalog: &Catalog, spec: &str) -> Result<String, CliError> {
     let algorithm = catalog.algorithm(spec, &[])?;
+    let unused = catalog.unused_by_default(spec).unwrap_or_default();
     let mut text = String::new();
     let mut layer: Option<&dyn Hyper> = Some(&*algorithm);
     while let Some(one) = layer {
@@ -52,8 +54,11 @@ fn in_full(catalog: &Catalog, spec: &str) -> Result<String, CliError> {
         let lines = documentation(catalog, name).lines();
         text = text + name + "\n" + &columns(lines.map(|line| [line]));
         let rows = one.fields().iter().filter_map(|own| {
-            let [name, _, allowed, doc] = field(own);
-            Some([name, one.get(own.name)?.to_string(), allowed, doc])
+            let [short, _, allowed, mut doc] = field(own);
+            if unused.contains(&format!("{name}.{short}")) {
+                doc = format!("{NOT_USED} {doc}");
+            }
+            Some([short, one.get(own.name)?.to_string(), allowed, doc])
         });
         let table = columns(rows);
         match table.is_empty() {
@@ -61,6 +66,9 @@ fn in_full(catalog: &Catalog, spec: &str) -> Result<String, CliError> {
             false => text = text + &table + "\n",
         }
         layer = one.base();
+    }
+    if !unused.is_empty() {
+        text = text + &wrapped(NOT_USED_MEANS) + "\n";
     }
     text += "--set NAME=VALUE sets a hyper-parameter, --set LAYER.NAME=VALUE that of a layer\n";
     Ok(text)

@@ -1,12 +1,16 @@
 //! Lists the tables that can be reproduced, and the runs of one table.
 
+use std::collections::BTreeMap;
 use std::path::Path;
+
+use fedround_dsl::Objective;
 
 use serde::Serialize;
 
 use super::tables::{Absent, Paper};
+use crate::catalog::Catalog;
 use crate::compare::Cell;
-use crate::hypers::Given;
+use crate::error::CliError;
 use crate::settings::Settings;
 use crate::table::{columns, wrapped};
 use crate::terminal::quoted;
@@ -80,13 +84,33 @@ pub(super) fn of(paper: &Paper) -> Listed<'_> {
     }
 }
 
-/// Runs as commands.
-pub(super) fn commands(cells: &[Cell], dir: &Path) -> Vec<String> {
-    let command = |cell: &Cell| command(&cell.settings, &dir.join(&cell.folder));
-    cells.iter().map(command).collect()
+/// Runs as commands. A table has hyper-parameters for all of its methods; those that change nothing in one are
+/// left out of its command, which would refuse them.
+pub(super) fn commands(
+    catalog: &Catalog,
+    cells: &[Cell],
+    dir: &Path,
+) -> Result<Vec<String>, CliError> {
+    let mut objectives: BTreeMap<String, Objective> = BTreeMap::new();
+    let mut commands = vec![];
+    for cell in cells {
+        let settings = &cell.settings;
+        // It is the model's, and compiling takes longer than all else here.
+        let objective = match objectives.get(&settings.model) {
+            Some(objective) => objective.clone(),
+            None => {
+                let objective = catalog.compile_run(settings)?.objective();
+                objectives.insert(settings.model.clone(), objective.clone());
+                objective
+            }
+        };
+        let refused = catalog.refused(&settings.spec, &settings.hypers, &objective)?;
+        commands.push(command(settings, &refused, &dir.join(&cell.folder)));
+    }
+    Ok(commands)
 }
 
-fn command(settings: &Settings, out: &Path) -> String {
+fn command(settings: &Settings, refused: &[String], out: &Path) -> String {
     let mut words = vec![
         "fedround".to_owned(),
         "run".to_owned(),
@@ -121,12 +145,9 @@ fn command(settings: &Settings, out: &Path) -> String {
     if let Some(fraction) = settings.run.validation {
         flag("validation", &fraction.to_string());
     }
-    for hyper in &settings.hypers {
-        let value = match &hyper.value {
-            Given::Text(text) => text.clone(),
-            Given::Value(value) => value.to_string(),
-        };
-        flag("set", &format!("{}={value}", hyper.name));
+    let hypers = settings.hypers.iter();
+    for hyper in hypers.filter(|hyper| !refused.contains(&hyper.name)) {
+        flag("set", &format!("{}={}", hyper.name, hyper.value));
     }
     flag("seed", &settings.run.seed.to_string());
     flag("out", &out.to_string_lossy());

@@ -63,7 +63,7 @@ pub(super) fn reproduce(catalog: &Catalog, args: &ReproduceArgs) -> Result<ExitC
         if plan.paper.one_party_a_domain {
             plan.load_if_there(&mut datasets);
         }
-        let commands = listing::commands(&plan.cells(), &dir);
+        let commands = listing::commands(catalog, &plan.cells(), &dir)?;
         write(&match args.json {
             true => json(&commands)?,
             false => commands.iter().map(|line| format!("{line}\n")).collect(),

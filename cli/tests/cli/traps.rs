@@ -1,6 +1,6 @@
 //! Mistakes that a command line invites, and what is said of them.
 
-use crate::support::{Place, SMALL, stderr};
+use crate::support::{Place, SMALL, in_one_line, stderr};
 
 #[test]
 fn a_hyper_parameter_that_changes_nothing_is_refused() {
@@ -50,6 +50,62 @@ fn every_command_refuses_hyper_parameters_that_change_nothing() {
     assert_eq!(stderr(&output).matches(&warning).count(), 1);
     let used = format!("sweep adcol {small} --grid share=0.5,1 --seeds 1 --quiet --out used");
     place.success(&used);
+}
+
+/// What is marked is what `--set` refuses, and nothing else.
+#[test]
+fn hyper_parameters_that_change_nothing_are_marked() {
+    let place = Place::new();
+    for spec in ["adcol", "lg-fedavg"] {
+        let json = place.success(&format!("explain {spec} --json"));
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let unused = json["not_used"].as_array().unwrap();
+        let unused: Vec<&str> = unused.iter().map(|name| name.as_str().unwrap()).collect();
+        let of_base = |name: &str| name.starts_with("fedavg.");
+        let all = json["hyper"].as_object().unwrap().iter();
+        for (name, value) in all.filter(|(name, _)| of_base(name) || unused.contains(&&***name)) {
+            let other = match value {
+                serde_json::Value::Number(n) if n.is_u64() => (n.as_u64().unwrap() + 1).to_string(),
+                serde_json::Value::Number(n) => (0.5 * n.as_f64().unwrap() + 0.125).to_string(),
+                serde_json::Value::Bool(on) => (!on).to_string(),
+                _ => continue,
+            };
+            let output = place.output(&format!("explain {spec} --set {name}={other}"));
+            let refused = stderr(&output).contains("does not use this hyper-parameter");
+            assert_eq!(refused, unused.contains(&&**name), "{spec} {name}={other}");
+        }
+    }
+    let marked = "not used: `C`: fraction of the clients";
+    let fedaa = in_one_line(&place.success("explain fedaa"));
+    for text in [
+        in_one_line(&place.success("explain adcol")),
+        in_one_line(&place.success("list adcol")),
+        fedaa,
+    ] {
+        assert!(text.contains(marked), "{text}");
+        assert!(text.contains("--set refuses it"), "{text}");
+    }
+    let text = place.success("explain fedavg");
+    assert!(!text.contains("not used"), "{text}");
+    // With other settings, a hyper-parameter may come alive.
+    let text = in_one_line(&place.success("explain adcol --set noise=laplace"));
+    assert!(!text.contains("adcol.epsilon = 5 not used"), "{text}");
+    let text = in_one_line(&place.success("explain adcol"));
+    assert!(text.contains("adcol.epsilon = 5 not used"), "{text}");
+    let list = place.success("list adcol --json");
+    let list: serde_json::Value = serde_json::from_str(&list).unwrap();
+    let hyper = |layer: usize, name: &str| {
+        let all = list["layers"][layer]["hyper"].as_array().unwrap();
+        all.iter().find(|h| h["name"] == name).unwrap()["used"].clone()
+    };
+    assert_eq!(
+        (hyper(1, "fraction"), hyper(1, "lr")),
+        (false.into(), true.into())
+    );
+    let config = place.success("config adcol");
+    assert!(config.contains("fraction = 0.1 # not used:"), "{config}");
+    assert!(!config.contains("lr = 0.1 #"), "{config}");
+    config.parse::<toml::Table>().unwrap();
 }
 
 #[test]
