@@ -7,39 +7,40 @@ use fedround_simulation::{Distribution, Faults};
 use serde::{Deserialize, Serialize};
 
 use crate::error::CliError;
+use crate::headings::FAULTS;
 
 /// Clients that fail or are late; a flag wins over the file.
 #[derive(Args, Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FaultArgs {
     /// Probability that a client fails in a round [default: 0]
-    #[arg(long, value_name = "P")]
+    #[arg(long, help_heading = FAULTS, value_name = "P")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dropout: Option<f64>,
     /// Speeds of clients, in 10^9 floating-point operations a second: constant:X, uniform:LOW:HIGH,
     /// lognormal:MEDIAN:SIGMA or exponential:MEAN [default: computing takes no virtual time]
-    #[arg(long, value_name = "DIST")]
+    #[arg(long, help_heading = FAULTS, value_name = "DIST")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speed: Option<String>,
     /// Bandwidths of clients, in 10^6 bits a second, distributed likewise [default: sending takes no
     /// virtual time]
-    #[arg(long, value_name = "DIST")]
+    #[arg(long, help_heading = FAULTS, value_name = "DIST")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<String>,
     /// CSV file with a column `speed`, `bandwidth` or both, and a row for each client
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = FAULTS, value_name = "FILE")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profiles: Option<PathBuf>,
     /// Virtual seconds after which a round ends; clients that take longer are late [default: none]
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, help_heading = FAULTS, value_name = "SECONDS")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline: Option<f64>,
-    /// Sample so many times as many clients, and take the fastest [default: 1]
-    #[arg(long, value_name = "FACTOR")]
+    /// Call FACTOR times as many clients as a round needs, and take the fastest [default: 1]
+    #[arg(long, help_heading = FAULTS, value_name = "FACTOR")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_select: Option<f64>,
-    /// A round with fewer clients of its cohort is skipped [default: 1]
-    #[arg(long, value_name = "N")]
+    /// Skip a round if fewer of its clients are left [default: 1]
+    #[arg(long, help_heading = FAULTS, value_name = "N")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_clients: Option<usize>,
 }

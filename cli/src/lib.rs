@@ -45,6 +45,7 @@ mod faults;
 mod federation;
 mod files;
 mod graph;
+mod headings;
 mod hypers;
 mod inspect;
 mod interrupt;

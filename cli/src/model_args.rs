@@ -65,9 +65,9 @@ Examples:
   fedround predict runs/personal --client 3 images.csv
   fedround predict runs/adult rows.csv | jq '.[].class'
 
-A CSV file has no header and an example a row: the numbers of an input, one channel after another. Of
-data of images they are bytes, 0 to 255. Of a run on a table (csv:FILE), a CSV file has the header and
-the columns of that table, but for the target.";
+A CSV file has no header, and in each row the numbers of one example, channel after channel. For
+images they are bytes, 0 to 255. If the run was on a table (csv:FILE), the CSV file has the header
+and the columns of that table without the target.";
 
 /// Prints the classes of files as JSON, with the probabilities of all classes.
 #[derive(Debug, Args)]

@@ -8,44 +8,45 @@ use fedround_data::{DataError, DataLocation, DataSpec, Dataset, ReadOptions};
 use serde::{Deserialize, Serialize};
 
 use crate::cache_folder::cache_folder;
+use crate::headings::DATA;
 
 /// How data of one's own is read; a flag wins over the file.
 #[derive(Args, Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReadArgs {
     /// Column of a table (csv:FILE, parquet:FILE) that holds the class
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(long, help_heading = DATA, value_name = "COLUMN")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_column: Option<String>,
     /// Column of a table that names the client of each row; it is no input
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(long, help_heading = DATA, value_name = "COLUMN")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_column: Option<String>,
     /// Column of a table that is no input, such as a row's number; may be repeated
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(long, help_heading = DATA, value_name = "COLUMN")]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignore_column: Vec<String>,
     /// What becomes of rows of a table that lack a value: stop, drop the row, or fill the gap by the mean
     /// or by a category of its own [default: stop]
-    #[arg(long, value_name = "stop|drop|fill")]
+    #[arg(long, help_heading = DATA, value_name = "stop|drop|fill")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
     /// Scale of inputs: auto, by the mean and the standard deviation of the training examples; none; or
     /// MEAN,STD, as in 0.5,0.25 [default: auto]
-    #[arg(long, value_name = "auto|none|MEAN,STD")]
+    #[arg(long, help_heading = DATA, value_name = "auto|none|MEAN,STD")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub normalize: Option<String>,
     /// Height and width of the images of a folder [default: their own if they agree and are small, else 64]
-    #[arg(long, value_name = "N")]
+    #[arg(long, help_heading = DATA, value_name = "N")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resize: Option<usize>,
     /// Share of the examples that is for testing, where the files have no test part [default: 0.2]
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, help_heading = DATA, value_name = "SHARE")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test_share: Option<f64>,
     /// What becomes of images of a folder that cannot be decoded: stop at the first, or skip them
     /// [default: stop]
-    #[arg(long, value_name = "stop|skip")]
+    #[arg(long, help_heading = DATA, value_name = "stop|skip")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub broken: Option<String>,
 }

@@ -24,7 +24,7 @@ it is the only one.
 
 Examples:
   fedround bench                                        one measurement, as JSON
-  fedround bench scaffold --model cnn --markdown        another algorithm and model, as a table
+  fedround bench scaffold --model cnn --table           another algorithm and model, as a table
   fedround bench --factors --runs 3 --markdown          what fusion, batching and threads give
   fedround bench --task 2nn-mnist --data-dir data --markdown --peers results/
   fedround bench --sweep clients=100,1000,10000,100000 --examples 40 --rounds 100 --runs 3 \\
@@ -54,12 +54,15 @@ pub(crate) struct BenchArgs {
     /// that time kernels themselves, without replay
     #[arg(long)]
     pub idle: bool,
-    /// Print JSON; without --markdown it is what is printed anyway
-    #[arg(long, conflicts_with = "markdown")]
+    /// Print JSON; without --table and --markdown it is what is printed anyway
+    #[arg(long, conflicts_with_all = ["markdown", "table"])]
     pub json: bool,
     /// Print a Markdown table in place of JSON
     #[arg(long)]
     pub markdown: bool,
+    /// Print a table for a terminal in place of JSON
+    #[arg(long, conflicts_with = "markdown")]
+    pub table: bool,
     /// Write the JSON here too
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,

@@ -80,6 +80,8 @@ pub(super) fn bench(catalog: &Catalog, args: &BenchArgs) -> Result<(), CliError>
         .map_or("fedround bench", |sweep| sweep.axis.name());
     print(&if args.markdown {
         table::markdown(what, &rows)
+    } else if args.table {
+        table::text(what, &rows)
     } else {
         text
     })

@@ -13,13 +13,14 @@ Examples:
   fedround coordinator scaffold --superlink https://fl.example.org --state fed --clients 10 \\
       --min-parties 8 --deadline 600 --data mnist --data-dir data
 
-Parties compile the same algorithm with the same settings: run `fedround party` with the same SPEC,
---set, --model, --data, --clients, --partition, --seed and --rounds. The coordinator reads no client's
-examples; of its own dataset it uses the test examples. --deadline is in real seconds here.
+Parties compile the same algorithm with the same settings: run `fedround party` with the same
+SPEC, --set, --model, --data, --clients, --partition, --seed and --rounds. The coordinator reads
+no client's examples; of its own dataset it uses the test examples. --deadline is in real seconds
+here.
 
-The folder of --state is a run folder: `fedround eval`, `predict` and `export` read it. The same command
-goes on with a run that was stopped. The SuperLink has to run with `--isolation process`:
-docs/federation.md shows how to start one.";
+The folder of --state is a run folder: `fedround eval`, `predict` and `export` read it. To continue
+a run that was stopped, give the same command again. The SuperLink has to run with
+`--isolation process`: docs/federation.md shows how to start one.";
 
 const PARTY_EXAMPLES: &str = "\
 Examples:
@@ -136,7 +137,7 @@ pub(crate) enum FederationCommand {
 pub(crate) struct StatusArgs {
     #[command(flatten)]
     pub link: LinkArgs,
-    /// Print JSON
+    /// Print JSON, as docs/json.md describes it
     #[arg(long)]
     pub json: bool,
 }

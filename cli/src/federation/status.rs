@@ -78,10 +78,54 @@ fn text(status: &Status) -> String {
     let parties: Table = table(BORDERS, ["party", "status", "name"].iter(), 0, parties);
     let runs = status.runs.iter().map(|row| {
         let (status, outcome) = (row.status.clone(), row.outcome.clone());
-        let (details, since) = (row.details.clone(), row.since.clone());
+        let (details, since) = (row.details.clone(), short(&row.since));
         [row.run.to_string(), status, outcome, since, details]
     });
     let header = ["run", "status", "outcome", "since", "details"];
     let runs: Table = table(BORDERS, header.iter(), 0, runs);
     format!("{parties}\n\n{runs}\n")
+}
+
+/// A time without fractions of a second, in which a line can break. A text that is no time stays as it is.
+fn short(since: &str) -> String {
+    match (since.get(..10), since.get(10..11), since.get(11..19)) {
+        (Some(day), Some("T"), Some(time)) if since.ends_with("+00:00") => {
+            format!("{day} {time} UTC")
+        }
+        _ => since.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_fit_a_terminal() {
+        let status = Status {
+            parties: vec![PartyRow {
+                party: u64::MAX,
+                status: "unregistered".to_owned(),
+                name: Some("the hospital of the second district, in the cellar".to_owned()),
+            }],
+            runs: vec![RunRow {
+                run: u64::MAX,
+                status: "finished".to_owned(),
+                outcome: "completed".to_owned(),
+                details: "Run stopped by user: a party of the federation asked for it".to_owned(),
+                since: "2026-11-25T03:49:59.123456+00:00".to_owned(),
+            }],
+        };
+        let text = text(&status);
+        let wide: Vec<&str> = text.lines().filter(|l| l.chars().count() > 80).collect();
+        assert!(wide.is_empty(), "{wide:#?}");
+        assert!(text.contains("18446744073709551615"), "{text}");
+    }
+
+    #[test]
+    fn times_are_short() {
+        let time = short("2026-11-25T03:49:59.123456+00:00");
+        assert_eq!(time, "2026-11-25 03:49:59 UTC");
+        assert_eq!(short("now"), "now");
+    }
 }

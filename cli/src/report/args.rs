@@ -10,10 +10,10 @@ Examples:
   fedround report runs/skew --open                  a comparison or a sweep, shown in the browser
 
 The page is one file that needs no network, so that it can be sent to somebody. It holds the
-configuration and the command, the results, learning curves, accuracies of classes and clients, who has
-which examples, what was sent, and the algorithm with its drawing. Curves of several seeds have bands:
-Student's 95 % intervals of the mean. Data are read again to see who has what; without them the page
-says so and has the rest.";
+configuration and the command, the results, learning curves, accuracies of classes and clients,
+who has which examples, what was sent, and the algorithm with its drawing. Curves of several seeds
+have bands: Student's 95 % intervals of the mean. The data is read again to see who has what; if it
+is not there, the page says so and has the rest.";
 
 /// Writes `report.html` into the folder of a run or a comparison.
 #[derive(Debug, Args)]

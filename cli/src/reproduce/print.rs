@@ -7,15 +7,16 @@ use comfy_table::Table;
 use super::claims_table::claims;
 use super::report::{Number, Report};
 use super::unit::Unit;
-use crate::table::{BORDERS, MARKDOWN, table};
+use crate::table::{BORDERS, MARKDOWN, table, wrapped};
 
 /// At a terminal.
 pub(super) fn text(report: &Report) -> String {
     let lines: String = about(report).map(|line| format!("- {line}\n")).collect();
     format!(
-        "{}\n{}\n{lines}kept in {}\n",
-        title(report),
+        "{}{}\n{}kept in {}\n",
+        wrapped(&format!("{}\n", title(report))),
         tables(report, BORDERS, "\n"),
+        wrapped(&lines),
         report.out
     )
 }

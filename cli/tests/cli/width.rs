@@ -2,6 +2,9 @@
 
 use crate::support::{Place, SMALL};
 
+/// A measurement of a few steps.
+const BENCH: &str = "--clients 8 --cohort 2 --examples 20 --rounds 2 --model logistic";
+
 /// Commands whose results are tables. JSON, programs' texts, files' texts and help are as wide as they are.
 #[test]
 fn no_line_of_a_table_is_wider_than_a_terminal() {
@@ -26,6 +29,8 @@ fn no_line_of_a_table_is_wider_than_a_terminal() {
         format!("compare fedavg adcol {SMALL} --seeds 2 --out compared"),
         format!("sweep fedprox {SMALL} --grid mu=0.01,1 --grid lr=0.1,0.2 --seeds 2 --out swept"),
         format!("inspect fedavg {SMALL} --out inspected"),
+        format!("bench {BENCH} --table"),
+        format!("bench {BENCH} --sweep clients=4,8 --table"),
     ];
     for command in commands {
         let text = place.success(&command);
