@@ -7,10 +7,10 @@ use std::sync::Arc;
 use fedround::experiment::Status;
 use fedround_data::Dataset;
 
-use super::error::CompareError;
 use super::grid::Cell;
 use super::line::Line;
 use super::record::{Record, planned_rounds};
+use super::rungs::Halving;
 use super::statistics::Spread;
 use super::train::train;
 use crate::catalog::Catalog;
@@ -19,90 +19,44 @@ use crate::interrupt::Stop;
 use crate::run::LAST_PHASE;
 use crate::terminal::{in_rounds, tell};
 
-/// How many of the candidates go on, and after how many rounds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Halving {
-    /// One in so many goes on.
-    pub keep_one_in: usize,
-    /// Of those that are left at the end.
-    pub rounds: usize,
-}
-
-/// Some candidates, and the rounds to which they are trained.
-#[derive(Debug, PartialEq)]
-struct Rung {
-    candidates: usize,
-    rounds: usize,
-}
-
-impl Halving {
-    /// Reads the command line.
-    pub fn new(keep_one_in: usize, rounds: usize) -> Result<Self, CompareError> {
-        match keep_one_in {
-            0 | 1 => Err(CompareError::Halving { found: keep_one_in }),
-            keep_one_in => Ok(Self {
-                keep_one_in,
-                rounds,
-            }),
+/// Trains all runs as far as their candidates come, until Ctrl-C, and reads what came of it. What an
+/// earlier call has trained is not trained again.
+pub(super) fn train_by_halving(
+    halving: Halving,
+    catalog: &Catalog,
+    data: &[Option<Arc<Dataset>>],
+    cells: &mut [Cell],
+    records: &mut [Option<Record>],
+    (dir, quiet): (&Path, bool),
+) -> Result<(), CliError> {
+    let all = cells.iter().map(|cell| cell.entrant + 1).max().unwrap_or(0);
+    let mut left: Vec<usize> = (0..all).collect();
+    for rung in halving.rungs(all) {
+        if !quiet {
+            let (n, rounds) = (left.len(), in_rounds(rung.rounds));
+            tell!("halving: {n} of {all} candidates, each to {rounds}");
+        }
+        let mut missing = vec![None; cells.len()];
+        for (i, cell) in cells.iter_mut().enumerate() {
+            if !left.contains(&cell.entrant) || reached(records[i].as_ref(), rung.rounds) {
+                continue;
+            }
+            // One that was stopped on its way to a later rung goes all that way.
+            let begun = planned_rounds(&dir.join(&cell.folder)).unwrap_or(0);
+            cell.settings.rounds = rung.rounds.max(begun);
+            missing[i].clone_from(&data[i]);
+            records[i] = None;
+        }
+        train(catalog, &missing, cells, records, dir, quiet)?;
+        if Stop.signal().is_some() {
+            return Ok(());
+        }
+        let next = rung.candidates.div_ceil(halving.keep_one_in);
+        if rung.candidates > 1 && !in_early_phase(records, rung.rounds) {
+            left = best(left, next, cells, records, rung.rounds);
         }
     }
-
-    /// From all candidates to one: each rung has so many times fewer, and as many times more rounds.
-    fn rungs(self, candidates: usize) -> Vec<Rung> {
-        let mut sizes = vec![candidates];
-        while let Some(last) = sizes.last().copied().filter(|last| *last > 1) {
-            sizes.push(last.div_ceil(self.keep_one_in));
-        }
-        let last = sizes.len() - 1;
-        let rung = |(i, candidates): (usize, usize)| {
-            let parts = self.keep_one_in.checked_pow((last - i) as u32);
-            Rung {
-                candidates,
-                rounds: self.rounds.div_ceil(parts.unwrap_or(usize::MAX)),
-            }
-        };
-        sizes.into_iter().enumerate().map(rung).collect()
-    }
-
-    /// Trains all runs as far as their candidates come, until Ctrl-C, and reads what came of it. What an
-    /// earlier call has trained is not trained again.
-    pub fn train(
-        self,
-        catalog: &Catalog,
-        data: &[Option<Arc<Dataset>>],
-        cells: &mut [Cell],
-        records: &mut [Option<Record>],
-        (dir, quiet): (&Path, bool),
-    ) -> Result<(), CliError> {
-        let all = cells.iter().map(|cell| cell.entrant + 1).max().unwrap_or(0);
-        let mut left: Vec<usize> = (0..all).collect();
-        for rung in self.rungs(all) {
-            if !quiet {
-                let (n, rounds) = (left.len(), in_rounds(rung.rounds));
-                tell!("halving: {n} of {all} candidates, each to {rounds}");
-            }
-            let mut missing = vec![None; cells.len()];
-            for (i, cell) in cells.iter_mut().enumerate() {
-                if !left.contains(&cell.entrant) || reached(records[i].as_ref(), rung.rounds) {
-                    continue;
-                }
-                // One that was stopped on its way to a later rung goes all that way.
-                let begun = planned_rounds(&dir.join(&cell.folder)).unwrap_or(0);
-                cell.settings.rounds = rung.rounds.max(begun);
-                missing[i].clone_from(&data[i]);
-                records[i] = None;
-            }
-            train(catalog, &missing, cells, records, dir, quiet)?;
-            if Stop.signal().is_some() {
-                return Ok(());
-            }
-            let next = rung.candidates.div_ceil(self.keep_one_in);
-            if rung.candidates > 1 && !in_early_phase(records, rung.rounds) {
-                left = best(left, next, cells, records, rung.rounds);
-            }
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 /// Whether a run need not go on to be judged after so many rounds. One that failed would fail again.
@@ -162,23 +116,6 @@ fn until(run: &Record, rounds: usize) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn rungs(keep_one_in: usize, rounds: usize, candidates: usize) -> Vec<(usize, usize)> {
-        let halving = Halving::new(keep_one_in, rounds).unwrap();
-        let rungs = halving.rungs(candidates).into_iter();
-        rungs.map(|rung| (rung.candidates, rung.rounds)).collect()
-    }
-
-    #[test]
-    fn each_rung_has_fewer_candidates_and_more_rounds() {
-        assert_eq!(rungs(3, 90, 9), [(9, 10), (3, 30), (1, 90)]);
-        assert_eq!(rungs(2, 100, 5), [(5, 13), (3, 25), (2, 50), (1, 100)]);
-        assert_eq!(rungs(2, 3, 8), [(8, 1), (4, 1), (2, 2), (1, 3)]);
-        assert_eq!(rungs(2, 7, 1), [(1, 7)]);
-        for found in [0, 1] {
-            assert!(Halving::new(found, 10).is_err());
-        }
-    }
 
     #[test]
     fn a_run_is_judged_by_what_it_was_at_the_rung() {

@@ -11,6 +11,7 @@ mod line;
 mod plot;
 mod record;
 mod report;
+mod rungs;
 mod search;
 mod select;
 mod statistics;
@@ -47,6 +48,7 @@ use crate::interrupt::Stop;
 use crate::run::{CONFIG, lock, next_free};
 use crate::terminal::{print, tell};
 use grid::Grid;
+use halving::train_by_halving;
 use record::Same;
 
 /// Runs the subcommand.
@@ -100,7 +102,7 @@ pub(super) fn run_all(
         None => train(catalog, &data, &cells, &mut records, &dir, args.quiet)?,
         Some(halving) => {
             let into = (&*dir, args.quiet);
-            halving.train(catalog, &data, &mut cells, &mut records, into)?;
+            train_by_halving(halving, catalog, &data, &mut cells, &mut records, into)?;
         }
     }
     let comparison = Comparison::new(&grid, &cells, &records, &dir);

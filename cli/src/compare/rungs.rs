@@ -1,0 +1,71 @@
+//! The steps of successive halving: how many candidates are trained for how many rounds.
+
+use super::error::CompareError;
+
+/// How many of the candidates go on, and after how many rounds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Halving {
+    /// One in so many goes on.
+    pub keep_one_in: usize,
+    /// Of those that are left at the end.
+    pub rounds: usize,
+}
+
+/// Some candidates, and the rounds to which they are trained.
+#[derive(Debug, PartialEq)]
+pub(super) struct Rung {
+    pub candidates: usize,
+    pub rounds: usize,
+}
+
+impl Halving {
+    /// Reads the command line.
+    pub fn new(keep_one_in: usize, rounds: usize) -> Result<Self, CompareError> {
+        match keep_one_in {
+            0 | 1 => Err(CompareError::Halving { found: keep_one_in }),
+            keep_one_in => Ok(Self {
+                keep_one_in,
+                rounds,
+            }),
+        }
+    }
+
+    /// From all candidates to one: each rung has so many times fewer, and as many times more rounds.
+    pub fn rungs(self, candidates: usize) -> Vec<Rung> {
+        let mut sizes = vec![candidates];
+        while let Some(last) = sizes.last().copied().filter(|last| *last > 1) {
+            sizes.push(last.div_ceil(self.keep_one_in));
+        }
+        let last = sizes.len() - 1;
+        let rung = |(i, candidates): (usize, usize)| {
+            let parts = self.keep_one_in.checked_pow((last - i) as u32);
+            Rung {
+                candidates,
+                rounds: self.rounds.div_ceil(parts.unwrap_or(usize::MAX)),
+            }
+        };
+        sizes.into_iter().enumerate().map(rung).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rungs(keep_one_in: usize, rounds: usize, candidates: usize) -> Vec<(usize, usize)> {
+        let halving = Halving::new(keep_one_in, rounds).unwrap();
+        let rungs = halving.rungs(candidates).into_iter();
+        rungs.map(|rung| (rung.candidates, rung.rounds)).collect()
+    }
+
+    #[test]
+    fn each_rung_has_fewer_candidates_and_more_rounds() {
+        assert_eq!(rungs(3, 90, 9), [(9, 10), (3, 30), (1, 90)]);
+        assert_eq!(rungs(2, 100, 5), [(5, 13), (3, 25), (2, 50), (1, 100)]);
+        assert_eq!(rungs(2, 3, 8), [(8, 1), (4, 1), (2, 2), (1, 3)]);
+        assert_eq!(rungs(2, 7, 1), [(1, 7)]);
+        for found in [0, 1] {
+            assert!(Halving::new(found, 10).is_err());
+        }
+    }
+}
