@@ -92,6 +92,7 @@ pub(super) fn commands(
     dir: &Path,
 ) -> Result<Vec<String>, CliError> {
     let mut objectives: BTreeMap<String, Objective> = BTreeMap::new();
+    let mut known: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut commands = vec![];
     for cell in cells {
         let settings = &cell.settings;
@@ -104,8 +105,19 @@ pub(super) fn commands(
                 objective
             }
         };
-        let refused = catalog.refused(&settings.spec, &settings.hypers, &objective)?;
-        commands.push(command(settings, &refused, &dir.join(&cell.folder)));
+        // Seeds and scales of one method mostly have the same settings.
+        let key = format!(
+            "{} of {}: {:?}",
+            settings.spec, settings.model, settings.hypers
+        );
+        let refused = match known.get(&key) {
+            Some(refused) => refused,
+            None => {
+                let refused = catalog.refused(&settings.spec, &settings.hypers, &objective)?;
+                &*known.entry(key).or_insert(refused)
+            }
+        };
+        commands.push(command(settings, refused, &dir.join(&cell.folder)));
     }
     Ok(commands)
 }
