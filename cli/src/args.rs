@@ -96,7 +96,7 @@ pub(crate) enum Command {
     Man(ManArgs),
     /// List, fetch, check, draw and deal datasets
     Data(DataArgs),
-    /// Print what an algorithm is compiled to, at one of five stages
+    /// Print what an algorithm is compiled to, at one of six stages
     Graph(GraphArgs),
     /// Run passes on a program's text
     Opt(OptArgs),
@@ -131,6 +131,9 @@ pub(crate) struct CompletionsArgs {
 pub(crate) struct ManArgs {
     /// Folder, such as ~/.local/share/man/man1
     pub dir: PathBuf,
+    /// Print JSON, as docs/json.md describes it
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Prints what a run would run with: defaults, under the files of --config, under the flags.
@@ -213,9 +216,17 @@ pub(crate) struct GraphArgs {
     /// Report the time of each pass on stderr
     #[arg(long)]
     pub timings: bool,
+    /// Print JSON, as --format json; with --costs, that of the tensor graphs, which has the costs
+    #[arg(long, conflicts_with_all = ["format", "pass", "diff", "exact"])]
+    pub json: bool,
 }
 
 impl GraphArgs {
+    /// How the graph is written.
+    pub fn format(&self) -> Format {
+        if self.json { Format::Json } else { self.format }
+    }
+
     /// What the subject is compiled for.
     pub fn target(&self) -> Result<Target, CliError> {
         let device = Device::choose(&self.device)?;
@@ -325,4 +336,25 @@ pub(crate) struct Subject {
     /// Hyper-parameter, as in mu=0.1; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    /// What is written below the options has its own lines, which the help would break a second time.
+    #[test]
+    fn texts_below_options_fit_the_help() {
+        fn check(command: &clap::Command) {
+            let text = command.get_after_help().map(ToString::to_string);
+            for line in text.unwrap_or_default().lines() {
+                let width = line.chars().count();
+                assert!(width <= 100, "{}: {line}", command.get_name());
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&Args::command());
+    }
 }

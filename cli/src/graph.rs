@@ -25,7 +25,7 @@ pub(crate) fn graph(catalog: &Catalog, args: &GraphArgs) -> Result<(), CliError>
         .compile(&args.subject, target, &mut manager)?
         .program;
     args.report_timings(&manager);
-    let drawn: Option<fn(&Program) -> &Module> = match (args.at, args.format) {
+    let drawn: Option<fn(&Program) -> &Module> = match (args.at, args.format()) {
         (Stage::Fed, Format::Svg) => Some(Program::staged),
         (Stage::Linked, Format::Svg) => Some(Program::linked),
         _ => None,
@@ -35,13 +35,13 @@ pub(crate) fn graph(catalog: &Catalog, args: &GraphArgs) -> Result<(), CliError>
     }
     let mut texts = vec![];
     let phases = program.phases();
-    let first = match args.format {
+    let first = match args.format() {
         Format::Text => 0,
         // Other formats have one document, about the last phase.
         _ => phases.len().saturating_sub(1),
     };
     for (phase, program) in phases.into_iter().skip(first) {
-        let header = match args.format {
+        let header = match args.format() {
             Format::Text => phase.map_or_else(String::new, |phase| format!("// {phase}\n")),
             _ => String::new(),
         };
@@ -64,10 +64,12 @@ fn drawing(program: &Program, module: fn(&Program) -> &Module) -> String {
 /// The graph of one phase.
 fn one(args: &GraphArgs, program: &Program) -> Result<String, CliError> {
     let batch = program.batch_size();
-    Ok(if args.costs {
+    Ok(if args.costs && args.json {
+        graphs(&sheets(program, batch, false)?, Format::Json)?
+    } else if args.costs {
         costs(program)?
     } else {
-        match (args.at, args.format) {
+        match (args.at, args.format()) {
             (Stage::Fed, Format::Text) if args.exact => print_exact(program.staged()),
             (Stage::Linked, Format::Text) if args.exact => print_exact(program.linked()),
             (Stage::Tensor, Format::Text) if args.exact => program.exact_tensor_text(batch)?,

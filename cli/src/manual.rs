@@ -3,11 +3,18 @@
 use std::fs;
 
 use clap::CommandFactory;
+use serde::Serialize;
 
 use crate::args::{Args, CompletionsArgs, ManArgs};
 use crate::error::CliError;
-use crate::files::write_text;
+use crate::files::{json, write_text};
 use crate::terminal::print;
+
+/// What `fedround man --json` prints.
+#[derive(Serialize)]
+struct Pages {
+    files: Vec<String>,
+}
 
 /// Prints the completions of a shell.
 pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), CliError> {
@@ -27,12 +34,17 @@ pub(crate) fn man(args: &ManArgs) -> Result<(), CliError> {
         .filter(|sub| sub.get_name() != "help");
     let pages = own.map(|sub| (format!("fedround-{}", sub.get_name()), sub.clone()));
     let pages: Vec<(String, clap::Command)> = pages.collect();
+    let mut files = vec![];
     for (name, page) in [("fedround".to_owned(), command)].into_iter().chain(pages) {
         let path = dir.join(format!("{name}.1"));
         let mut text = vec![];
         let rendered = clap_mangen::Man::new(page).title(name).render(&mut text);
         rendered.map_err(CliError::io("write", &path))?;
         write_text(&path, &String::from_utf8_lossy(&text))?;
+        files.push(path.display().to_string());
     }
-    Ok(())
+    match args.json {
+        true => print(&json(&Pages { files })?),
+        false => Ok(()),
+    }
 }

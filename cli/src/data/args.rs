@@ -84,6 +84,9 @@ pub(crate) struct FetchArgs {
     /// Get the files from this address instead of their publisher's; their names stay
     #[arg(long, value_name = "URL")]
     pub mirror: Option<String>,
+    /// Print JSON, as docs/json.md describes it
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

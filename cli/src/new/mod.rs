@@ -12,10 +12,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use serde::Serialize;
 
 use crate::error::CliError;
-use crate::files::write_text;
-use crate::terminal::tell;
+use crate::files::{json, write_text};
+use crate::terminal::{print, tell};
 use crate_name::CrateName;
 use template::File;
 
@@ -42,6 +43,20 @@ pub(crate) struct NewArgs {
     /// Folder of a checkout of fedround [default: the published crates of this version]
     #[arg(long, value_name = "DIR")]
     pub path: Option<PathBuf>,
+    /// Print JSON, as docs/json.md describes it
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Made {
+    folder: String,
+    /// The algorithm's name for the command.
+    algorithm: String,
+    /// The file that it is in, from the folder, as the others.
+    source: String,
+    files: Vec<String>,
 }
 
 /// Runs the subcommand.
@@ -58,6 +73,15 @@ pub(crate) fn new(args: &NewArgs) -> Result<(), CliError> {
     });
     write(Path::new(&args.name), &files)?;
     let (folder, algorithm) = (&args.name, name.algorithm());
+    if args.json {
+        let files = files.iter().map(|file| file.path.clone());
+        return print(&json(&Made {
+            folder: folder.clone(),
+            algorithm: algorithm.clone(),
+            source: format!("src/{}.rs", name.module()),
+            files: files.collect(),
+        })?);
+    }
     tell!(
         "{folder} has the algorithm in src/{}.rs. Next:",
         name.module()

@@ -5,7 +5,8 @@ use serde_json::Value;
 use crate::support::{Place, SMALL, stderr};
 
 /// Keys whose values are maps by names, which the page cannot list.
-const MAPS: [&str; 9] = [
+const MAPS: [&str; 10] = [
+    "attributes",
     "probabilities",
     "server",
     "hyper",
@@ -68,6 +69,16 @@ fn stdout_is_json_that_the_page_describes() {
         ("`bench`", format!("bench {tiny}")),
         ("`bench`", format!("bench {tiny} --runs 1")),
         ("`doctor`", "doctor".to_owned()),
+        ("`graph`", "graph fedprox".to_owned()),
+        ("`graph`", "graph fedprox --at tensor".to_owned()),
+        (
+            "`graph`",
+            "graph fedfed --at plan --model logistic".to_owned(),
+        ),
+        ("`graph`", "graph fedprox --costs".to_owned()),
+        ("`new`", "new my-algorithm".to_owned()),
+        ("`man`", "man pages".to_owned()),
+        ("`data`", "data fetch synth-digits".to_owned()),
     ];
     for (heading, line) in table {
         let output = place.output(&format!("{line} --json"));

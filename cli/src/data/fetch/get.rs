@@ -8,10 +8,15 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::download::{Outcome, download};
 use super::error::FetchError;
+use super::fetched::Fetched;
 use super::sources::Source;
 
-/// Gets one file, and unpacks it if it is an archive; says what was done.
-pub(super) fn get(source: &Source, mirror: Option<&str>, dir: &Path) -> Result<String, FetchError> {
+/// Gets one file, and unpacks it if it is an archive.
+pub(super) fn get(
+    source: &Source,
+    mirror: Option<&str>,
+    dir: &Path,
+) -> Result<Fetched, FetchError> {
     let url = match mirror {
         Some(mirror) => format!("{}/{}", mirror.trim_end_matches('/'), source.name()),
         None => source.url.to_owned(),
@@ -23,19 +28,15 @@ pub(super) fn get(source: &Source, mirror: Option<&str>, dir: &Path) -> Result<S
         bar.set_position(found);
     });
     bar.finish_and_clear();
-    let done = match outcome? {
-        Outcome::There => "already there, as published",
-        Outcome::Fetched => "fetched, as published",
-    };
+    let fetched = outcome? == Outcome::Fetched;
     if source.archive {
         unpack(&target, dir)?;
-        return Ok(format!(
-            "{}: {done}; unpacked in {}\n",
-            source.name(),
-            dir.display()
-        ));
     }
-    Ok(format!("{}: {done}\n", target.display()))
+    Ok(Fetched {
+        file: target,
+        fetched,
+        unpacked: source.archive.then(|| dir.to_owned()),
+    })
 }
 
 /// Unpacks a `.tar.gz`, which stays where it is, so that it need not be fetched again.

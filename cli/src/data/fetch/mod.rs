@@ -11,6 +11,7 @@ mod checksum;
 #[cfg(feature = "download")]
 mod download;
 mod error;
+mod fetched;
 #[cfg(feature = "download")]
 mod get;
 mod sources;
@@ -18,9 +19,13 @@ mod sources;
 mod tests;
 
 use fedround_data::DatasetInfo;
+use serde::Serialize;
 
 use super::args::FetchArgs;
 use super::error::DataCommandError;
+use crate::error::CliError;
+use crate::files::json;
+use fetched::Fetched;
 #[cfg(feature = "download")]
 use get::get;
 
@@ -28,11 +33,19 @@ pub(super) use checksum::Checksum;
 pub(super) use error::FetchError;
 pub(super) use sources::source_of;
 
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report {
+    dataset: &'static str,
+    /// None of data that is built in.
+    files: Vec<Fetched>,
+}
+
 /// Runs the subcommand.
-pub(super) fn fetch(args: &FetchArgs) -> Result<String, DataCommandError> {
-    let info = DatasetInfo::find(&args.name)?;
+pub(super) fn fetch(args: &FetchArgs) -> Result<String, CliError> {
+    let info = DatasetInfo::find(&args.name).map_err(DataCommandError::from)?;
     let dir = &args.folder.data_dir;
-    if info.files.is_empty() {
+    if info.files.is_empty() && !args.json {
         return Ok(format!("{} needs no files\n", info.name));
     }
     let failed = |source| DataCommandError::Fetch {
@@ -40,18 +53,25 @@ pub(super) fn fetch(args: &FetchArgs) -> Result<String, DataCommandError> {
         by_hand: format!("{}, where DIR is {}", info.how, dir.display()),
     };
     let sources = sources::of(info.name);
-    if sources.is_empty() {
+    if sources.is_empty() && !info.files.is_empty() {
         let name = info.name;
-        return Err(failed(FetchError::NotPublished { name }));
+        return Err(failed(FetchError::NotPublished { name }).into());
     }
-    let mut text = String::new();
-    for source in sources {
-        text += &get(source, args.mirror.as_deref(), dir).map_err(failed)?;
+    let mirror = args.mirror.as_deref();
+    let files = sources
+        .iter()
+        .map(|source| get(source, mirror, dir).map_err(failed));
+    let files: Vec<Fetched> = files.collect::<Result<_, _>>()?;
+    match args.json {
+        true => json(&Report {
+            dataset: info.name,
+            files,
+        }),
+        false => Ok(files.iter().map(Fetched::line).collect()),
     }
-    Ok(text)
 }
 
 #[cfg(not(feature = "download"))]
-fn get(_: &sources::Source, _: Option<&str>, _: &std::path::Path) -> Result<String, FetchError> {
+fn get(_: &sources::Source, _: Option<&str>, _: &std::path::Path) -> Result<Fetched, FetchError> {
     Err(FetchError::NotBuilt)
 }
