@@ -15,11 +15,14 @@ use crate::terminal::percent;
 /// Domains that are drawn; the table has all.
 const DOMAINS: usize = 8;
 
+/// A number that a round may have.
+type Value = dyn Fn(&Line) -> Option<f64>;
+
 /// A quantity over rounds that a chart of its own shows.
 pub(super) struct Measure {
     pub title: String,
     pub axis: Axis<'static>,
-    pub value: Box<dyn Fn(&Line) -> Option<f64>>,
+    pub value: Box<Value>,
 }
 
 impl Measure {
