@@ -57,6 +57,14 @@ pub(crate) fn percent(fraction: f64) -> String {
     }
 }
 
+/// A training loss and the space behind it, or nothing: a phase that minimises nothing has no loss.
+pub(crate) fn loss(loss: f64) -> String {
+    match loss.is_nan() {
+        true => String::new(),
+        false => format!("loss {loss:.4}  "),
+    }
+}
+
 /// A number of rounds in words.
 pub(crate) fn in_rounds(n: usize) -> String {
     match n {
@@ -73,6 +81,14 @@ mod tests {
     fn words_are_quoted_where_a_shell_would_read_something_else() {
         let found = ["lr=0.1", "fedprox(fedavg)", "it's", ""].map(quoted);
         assert_eq!(found, ["lr=0.1", "'fedprox(fedavg)'", r"'it'\''s'", "''"]);
+    }
+
+    #[test]
+    fn a_phase_without_a_loss_has_none() {
+        assert_eq!(
+            (loss(0.56781), loss(f64::NAN)),
+            ("loss 0.5678  ".into(), String::new())
+        );
     }
 
     #[test]

@@ -26,7 +26,7 @@ use crate::files::{json, write_text};
 use crate::interrupt::{Stop, listen};
 use crate::run::{TestArgs, next_free, slug};
 use crate::settings::Settings;
-use crate::terminal::{print, tell};
+use crate::terminal::{loss, print, tell};
 use observations::Observations;
 use report::Report;
 use subject::Subject;
@@ -152,7 +152,8 @@ impl Observer for Watcher {
         self.failed = self.observations.end((phase + 1, program), round).err();
         if round.scores.is_some() && !self.quiet {
             let (number, last) = (round.number, self.last);
-            tell!("round {number}/{last}  loss {:.4}", round.train_loss);
+            let line = format!("round {number}/{last}  {}", loss(round.train_loss));
+            tell!("{}", line.trim_end());
         }
     }
 

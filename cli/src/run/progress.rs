@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::auxiliaries::named;
 use crate::settings::Settings;
-use crate::terminal::{grouped, in_rounds, percent, tell};
+use crate::terminal::{grouped, in_rounds, loss, percent, tell};
 
 /// Lines that a run prints where there is no terminal, and one of many runs.
 const LINES: usize = 10;
@@ -103,11 +103,7 @@ impl Progress {
                 true => self.steps as f64 / self.seconds,
                 false => 0.0,
             };
-            // A phase that minimises nothing has no loss.
-            let loss = match last.train_loss.is_nan() {
-                true => String::new(),
-                false => format!("loss {:.4}  ", last.train_loss),
-            };
+            let loss = loss(last.train_loss);
             let phase = phase.map_or(String::new(), |phase| format!("{phase}  "));
             format!(
                 "{phase}{loss}accuracy {}  {} client-steps/s",

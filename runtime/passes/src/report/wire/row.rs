@@ -136,12 +136,12 @@ impl Wire {
     }
 
     /// Whether the other side has all of it.
-    pub(in crate::report) fn is_known(&self) -> bool {
+    pub(crate) fn is_known(&self) -> bool {
         self.initial || (self.kind == Kind::Params && self.without == Leaves::all())
     }
 
     /// What is counted: `P`, `(P − P[head])`, `F`, `L` or nothing, and `m`, `(m − 1)` or `e` times that.
-    pub(in crate::report) fn symbol(&self) -> String {
+    pub(crate) fn symbol(&self) -> String {
         let one = match self.kind {
             Kind::Params => self.without.outside(),
             Kind::Scalar => String::new(),

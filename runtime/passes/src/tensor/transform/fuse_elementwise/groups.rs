@@ -52,7 +52,7 @@ pub(super) fn repeats_over_large(graph: &Graph, node: &Node) -> bool {
 
 /// Whether a shape repeats to another such that the dimensions that do not are neighbours, as the
 /// kernels want it.
-pub(in super::super) fn in_one_run(from: &[usize], to: &[usize]) -> bool {
+pub(crate) fn in_one_run(from: &[usize], to: &[usize]) -> bool {
     if from.len() != to.len() {
         return from == [1];
     }
