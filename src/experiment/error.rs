@@ -92,6 +92,16 @@ pub enum ExperimentError {
         "a public share is drawn from the dataset of the whole federation, and the examples here are one party's own; give public examples with `Experiment::public_examples`"
     )]
     PublicShareOfParty,
+    /// A party is to have a client that the federation does not have.
+    #[error(
+        "client {client} of a party: expected a number below the federation's {clients} clients"
+    )]
+    PartyClient {
+        /// Its number.
+        client: usize,
+        /// How many clients the federation has.
+        clients: usize,
+    },
     /// Public examples have other columns than the training examples.
     #[error(
         "public examples need the column `{column}` of the training examples, of shape {expected:?}{}",

@@ -143,12 +143,22 @@ impl Experiment {
         self
     }
 
-    /// Gives examples to these clients alone, as they are at one [party](Run::into_party) of a federation:
-    /// their parts of the dataset of the whole federation, or, if the dataset is the party's `own`, all of it.
-    /// There must be as many [clients](Self::clients) as in the federation.
+    /// Gives examples to these clients alone, as they are at one [party](Run::into_party) of a federation: their
+    /// parts of the dataset of the whole federation. There must be as many [clients](Self::clients) as in the
+    /// federation.
     #[must_use]
-    pub fn of_party(mut self, clients: Vec<usize>, own: bool) -> Self {
-        self.party = Some(PartyShare { clients, own });
+    pub fn of_party(mut self, clients: Vec<usize>) -> Self {
+        self.party = Some(PartyShare {
+            clients,
+            own: false,
+        });
+        self
+    }
+
+    /// Like [`of_party`](Self::of_party), with a dataset that is the party's own: it is dealt to these clients.
+    #[must_use]
+    pub fn of_party_with_own_data(mut self, clients: Vec<usize>) -> Self {
+        self.party = Some(PartyShare { clients, own: true });
         self
     }
 

@@ -3,7 +3,7 @@
 use fedround_data::Dataset;
 use fedround_data::partition::{PartitionError, Split};
 
-use super::Settings;
+use super::{ExperimentError, Settings};
 
 /// The clients of a federation that are at one party.
 #[derive(Clone, Debug)]
@@ -18,16 +18,28 @@ impl PartyShare {
     /// What each client of the federation has: those of this party have all of their own dataset, or
     /// otherwise their part of the federation's. Others have nothing, unless a single client trains on the
     /// examples of all (`centralized`), which are joined later.
+    ///
+    /// # Errors
+    ///
+    /// A client that the federation does not have, or a dataset that cannot be dealt.
     pub fn splits(
         &self,
         settings: &Settings,
         data: &Dataset,
         centralized: bool,
-    ) -> Result<Vec<Split>, PartitionError> {
+    ) -> Result<Vec<Split>, ExperimentError> {
         let (all, seed) = (settings.clients, settings.dealing_seed());
-        let deal = |clients: usize| settings.partition.deal(data, clients, seed);
+        if let Some(&client) = self.clients.iter().find(|client| **client >= all) {
+            return Err(ExperimentError::PartyClient {
+                client,
+                clients: all,
+            });
+        }
+        let deal = |clients: usize| -> Result<Vec<Split>, PartitionError> {
+            settings.partition.deal(data, clients, seed)
+        };
         if centralized && !self.own {
-            return deal(all);
+            return Ok(deal(all)?);
         }
         let mut splits = vec![Split::default(); all];
         if self.own {
@@ -75,6 +87,13 @@ mod tests {
         let part = trained(&[1, 3], false, false);
         assert_eq!((&part[1], &part[3]), (&whole[1], &whole[3]));
         assert!(part[0].is_empty() && part[2].is_empty());
+
+        let unknown = PartyShare {
+            clients: vec![1, 4],
+            own: false,
+        };
+        let error = unknown.splits(&settings, &data, false).unwrap_err();
+        assert!(error.to_string().contains("client 4"), "{error}");
 
         // A dataset of its own is dealt to its clients alone.
         let all: Vec<usize> = (0..data.train.len()).collect();

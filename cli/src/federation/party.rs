@@ -42,7 +42,10 @@ pub(crate) fn party(catalog: &Catalog, args: &PartyArgs) -> Result<ExitCode, Cli
     let data = settings.load()?;
     let prepare = |settings: &Settings| -> Result<Run, CliError> {
         let experiment = catalog.experiment(settings, data.clone())?;
-        let experiment = experiment.of_party(here.clone(), args.own_data);
+        let experiment = match args.own_data {
+            true => experiment.of_party_with_own_data(here.clone()),
+            false => experiment.of_party(here.clone()),
+        };
         Ok(experiment.prepare(settings.rounds)?)
     };
     let host = prepare(&settings)?.into_party(here.clone());
