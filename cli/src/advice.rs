@@ -137,7 +137,9 @@ fn help(error: &CliError) -> Option<String> {
             "--client-memory 512MB keeps so much of the clients' states in memory"
         }
         CliError::CohortBatch(_) => "--cohort-batch 8 runs up to eight clients in one graph",
-        CliError::GraphCapture(_) => "--graphs on replays steps on a GPU where it can",
+        CliError::GraphCapture(_) => {
+            "--graphs on replays steps on a GPU where it can; auto, the default, does so on NVIDIA GPUs"
+        }
         CliError::NothingShared { .. } => {
             "`fedround inspect fedfed --attack` attacks what FedFed shares in the round after `distill`"
         }

@@ -7,7 +7,7 @@ use crate::convolution_cache::in_user_folder;
 use fedround::experiment::{self, ExperimentError, Keep};
 use fedround_data::{DataLocation, Dataset, DatasetInfo, Partition};
 use fedround_dsl::Hyper;
-use fedround_exec::{Devices, GraphCapture, Precision};
+use fedround_exec::{Device, Devices, GraphCapture, Precision};
 use fedround_models::Train;
 use fedround_simulation::OnNan;
 
@@ -162,7 +162,7 @@ impl Settings {
                 )
                 .parse()?,
             ),
-            graph_capture: text(&args.engine.graphs, file.graphs, "off").parse()?,
+            graph_capture: text(&args.engine.graphs, file.graphs, "auto").parse()?,
             ..default
         };
         let rounds = args.rounds.or(file.rounds).unwrap_or(ROUNDS);
@@ -241,6 +241,7 @@ impl Settings {
     /// The same as a file, with every hyper-parameter's value.
     pub fn config(&self, algorithm: &dyn Hyper) -> Config {
         let (run, named) = (&self.run, hypers::named(algorithm).into_iter());
+        let gpu = run.devices.all().any(|device| device != Device::Cpu);
         Config {
             spec: Some(self.spec.clone()),
             data: Some(self.data.to_string()),
@@ -275,7 +276,8 @@ impl Settings {
             exact_conv: run.exact_conv.then_some(true),
             cohort_batch: Some(run.cohort_batch.to_string()),
             client_memory: run.client_memory.map(|memory| memory.to_string()),
-            graphs: (run.graph_capture != GraphCapture::Off).then(|| run.graph_capture.to_string()),
+            graphs: (gpu || run.graph_capture != GraphCapture::Auto)
+                .then(|| run.graph_capture.to_string()),
             checkpoint: match self.checkpoint {
                 CheckpointEvery::Auto => None,
                 every => Some(every.to_string()),

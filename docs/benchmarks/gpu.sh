@@ -88,7 +88,7 @@ run() { # DEVICE DATA RESULTS
     mkdir -p "$results/$task"
     for cohort in ${COHORTS:-1 50}; do
       rounds=$((10 + 100 / cohort)) name=cohort-$cohort
-      bench "$task" "$name" "$rounds" --cohort "$cohort"
+      bench "$task" "$name" "$rounds" --cohort "$cohort" --graphs off
       bench "$task" "$name-replayed" "$rounds" --cohort "$cohort" --graphs require
     done
     bench "$task" factors 12 --factors

@@ -25,6 +25,10 @@ pub trait Observer {
     /// `now`.
     fn cohort_batch_reduced(&mut self, _before: usize, _now: usize) {}
 
+    /// A local step that can be recorded on the GPU runs operation by operation, for this reason: the
+    /// device did not record it, or its replay gave other values than a plain run. It is told once.
+    fn step_not_replayed(&mut self, _why: &str) {}
+
     /// The goal's test accuracy was reached, and `left_out` of the rounds to come are left out.
     fn goal_reached(&mut self, _left_out: usize) {}
 

@@ -44,6 +44,8 @@ pub struct Run {
     pub(super) report: Report,
     /// Rounds that the goal made unnecessary.
     pub(super) left_out: usize,
+    /// Whether the observer knows that a step is not replayed.
+    pub(super) told_not_replayed: bool,
 }
 
 impl Run {
@@ -108,6 +110,7 @@ impl Run {
         };
         Ok(Self {
             simulation,
+            told_not_replayed: false,
             loaded,
             loaded_states,
             tests,

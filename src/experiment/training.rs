@@ -153,6 +153,12 @@ impl Run {
         if now < before {
             observer.cohort_batch_reduced(before, now);
         }
+        if !self.told_not_replayed
+            && let Some(why) = self.simulation.capture_stats().and_then(|s| s.refused)
+        {
+            observer.step_not_replayed(&why);
+            self.told_not_replayed = true;
+        }
         Ok(Round::new(number, stats, seconds))
     }
 

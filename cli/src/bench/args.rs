@@ -126,8 +126,9 @@ pub(crate) struct OneArgs {
     /// Clients that run in one graph, with a client axis: N, auto or off
     #[arg(long, value_name = "N", default_value = "auto")]
     pub cohort_batch: String,
-    /// Whether a GPU records the steps of loops over batches and replays them: off, on or require
-    #[arg(long, value_name = "G", default_value = "off")]
+    /// Whether a GPU records the steps of loops over batches and replays them: auto (on NVIDIA GPUs), off,
+    /// on or require
+    #[arg(long, value_name = "G", default_value = "auto")]
     pub graphs: String,
     /// Run the ops of a step one by one: on the CPU, without our fusion
     #[arg(long)]
@@ -213,7 +214,7 @@ impl OneArgs {
             ),
             (
                 "graphs",
-                (self.graphs != "off").then(|| self.graphs.clone().into()),
+                (self.graphs != "auto").then(|| self.graphs.clone().into()),
             ),
             ("exact_conv", flag(self.exact_conv)),
             ("no_fusion", flag(self.no_fusion)),

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use fedround_exec::device::{TIMED, kernel_time};
-use fedround_exec::{Device, Devices};
+use fedround_exec::{Device, Devices, GraphCapture};
 
 use super::args::OneArgs;
 use super::process_of;
@@ -24,7 +24,11 @@ const MARK: &str = "= timed rounds =";
 pub(super) fn of(one: &OneArgs, report: &Report) -> Result<Option<f64>, CliError> {
     let devices = Devices::choose(&one.device)?;
     let alone = devices.more().is_empty() && devices.first() != Device::Cpu;
-    if !alone || one.graphs != "off" || !devices.first().times_kernels()? {
+    if !alone || !devices.first().times_kernels()? {
+        return Ok(None);
+    }
+    let device = devices.first().open()?;
+    if one.graphs.parse::<GraphCapture>()?.records_on(&device) {
         return Ok(None);
     }
     let mut environment = TIMED.to_vec();

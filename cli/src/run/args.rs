@@ -115,8 +115,8 @@ pub(crate) struct EngineArgs {
     /// the run folder. Results do not depend on it [default: 1GiB]
     #[arg(long, help_heading = ENGINE, value_name = "SIZE")]
     pub client_memory: Option<String>,
-    /// Record local steps on a GPU once and replay them (CUDA graphs): off, on, or require, with which a
-    /// step that cannot be recorded is an error [default: off]
+    /// Record local steps on a GPU once and replay them (CUDA graphs): auto, which does so on NVIDIA GPUs,
+    /// off, on, or require, with which a step that cannot be recorded is an error [default: auto]
     #[arg(long, help_heading = ENGINE, value_name = "G")]
     pub graphs: Option<String>,
 }

@@ -47,6 +47,12 @@ impl Observer for Recorder<'_> {
         ));
     }
 
+    fn step_not_replayed(&mut self, why: &str) {
+        self.progress.note(&format!(
+            "warning: a local step runs operation by operation instead of as a recorded graph: {why} (--graphs)"
+        ));
+    }
+
     fn goal_reached(&mut self, left_out: usize) {
         self.progress.leave_out(left_out);
     }

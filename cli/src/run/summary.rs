@@ -28,6 +28,9 @@ pub(crate) struct CaptureSummary {
     pub captured: u64,
     pub replays: u64,
     pub plain: BTreeMap<String, u64>,
+    /// Why a step that can be recorded is not replayed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
 }
 
 impl From<CaptureStats> for CaptureSummary {
@@ -36,6 +39,7 @@ impl From<CaptureStats> for CaptureSummary {
             captured: stats.captured,
             replays: stats.replays,
             plain: stats.plain,
+            refused: stats.refused,
         }
     }
 }

@@ -379,7 +379,10 @@ fn devices_and_groups_of_clients_are_named() {
     fails(
         &place,
         "run fedavg --graphs yes",
-        &["--graphs", "expected `off`, `on` or `require`, found `yes`"],
+        &[
+            "--graphs",
+            "expected `auto`, `off`, `on` or `require`, found `yes`",
+        ],
     );
     fails(
         &place,

@@ -20,11 +20,18 @@ pub use cache::{Lookup, StepCache};
 pub use stats::CaptureStats;
 pub use step::{CapturedStep, InputRole, LoopStart, StepLayout};
 
+use burn_dispatch::DispatchDevice;
+
+use crate::device::{is_cpu, is_cuda};
+
 /// Whether the steps of loops over batches are recorded and replayed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GraphCapture {
-    /// Every step runs op by op.
+    /// As [`On`](Self::On) on CUDA, and as [`Off`](Self::Off) on other devices: wgpu has no graphs,
+    /// and burn's replay of its dispatches has run on software adapters only.
     #[default]
+    Auto,
+    /// Every step runs op by op.
     Off,
     /// Steps are replayed where they can be.
     On,
@@ -33,9 +40,20 @@ pub enum GraphCapture {
     Require,
 }
 
+impl GraphCapture {
+    /// Whether steps are recorded on a device.
+    pub fn records_on(self, device: &DispatchDevice) -> bool {
+        match self {
+            Self::Auto => is_cuda(device),
+            Self::Off => false,
+            Self::On | Self::Require => !is_cpu(device),
+        }
+    }
+}
+
 /// A text names no [`GraphCapture`].
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("expected `off`, `on` or `require`, found `{found}`")]
+#[error("expected `auto`, `off`, `on` or `require`, found `{found}`")]
 pub struct GraphCaptureError {
     found: String,
 }
@@ -45,6 +63,7 @@ impl FromStr for GraphCapture {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text {
+            "auto" => Ok(Self::Auto),
             "off" => Ok(Self::Off),
             "on" => Ok(Self::On),
             "require" => Ok(Self::Require),
@@ -58,6 +77,7 @@ impl FromStr for GraphCapture {
 impl fmt::Display for GraphCapture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Auto => "auto",
             Self::Off => "off",
             Self::On => "on",
             Self::Require => "require",
@@ -71,10 +91,21 @@ mod tests {
 
     #[test]
     fn names_round_trip() {
-        for graphs in [GraphCapture::Off, GraphCapture::On, GraphCapture::Require] {
+        let all = [
+            GraphCapture::Auto,
+            GraphCapture::Off,
+            GraphCapture::On,
+            GraphCapture::Require,
+        ];
+        for graphs in all {
             assert_eq!(graphs.to_string().parse::<GraphCapture>().unwrap(), graphs);
+            let cpu = DispatchDevice::Flex(Default::default());
+            assert!(!graphs.records_on(&cpu), "{graphs}");
         }
         let error = "yes".parse::<GraphCapture>().unwrap_err().to_string();
-        assert_eq!(error, "expected `off`, `on` or `require`, found `yes`");
+        assert_eq!(
+            error,
+            "expected `auto`, `off`, `on` or `require`, found `yes`"
+        );
     }
 }

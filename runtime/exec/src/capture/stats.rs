@@ -11,6 +11,9 @@ pub struct CaptureStats {
     pub replays: u64,
     /// Steps of loops over batches that ran op by op, by the reason.
     pub plain: BTreeMap<String, u64>,
+    /// Why a step that can be recorded runs op by op: the device recorded nothing, or a replay gave
+    /// other values than a plain run. Of several such steps, the first one's reason.
+    pub refused: Option<String>,
 }
 
 impl CaptureStats {
@@ -25,6 +28,7 @@ impl CaptureStats {
     pub fn add(&mut self, other: Self) {
         self.captured += other.captured;
         self.replays += other.replays;
+        self.refused = self.refused.take().or(other.refused);
         for (why, steps) in other.plain {
             self.plain(&why, steps);
         }

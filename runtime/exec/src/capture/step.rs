@@ -201,7 +201,7 @@ impl CapturedStep {
                 self.stats.captured += 1;
             }
             Err(full @ ExecError::OutOfMemory(_)) => return Err(full),
-            Err(error) => self.refused = Some(reason(error)),
+            Err(error) => self.refuse(reason(error)),
         }
         self.set(before).ok_or_else(lost)
     }
@@ -232,10 +232,16 @@ impl CapturedStep {
                 self.graph = None;
                 self.stats.captured -= 1;
                 self.stats.plain(&why, 1);
-                self.refused = Some(why);
+                self.refuse(why);
             }
         }
         Ok(())
+    }
+
+    /// From now on it runs op by op.
+    fn refuse(&mut self, why: String) {
+        self.stats.refused = Some(why.clone());
+        self.refused = Some(why);
     }
 
     /// The elements of the state, then of the losses.

@@ -147,6 +147,15 @@ pub fn is_cpu(device: &DispatchDevice) -> bool {
     matches!(device, DispatchDevice::Flex(_))
 }
 
+/// Whether a device is an NVIDIA GPU, used through CUDA.
+pub(crate) fn is_cuda(device: &DispatchDevice) -> bool {
+    match device {
+        #[cfg(feature = "cuda")]
+        DispatchDevice::Cube(CubeDevice::Cuda(_)) => true,
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

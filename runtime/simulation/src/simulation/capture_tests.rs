@@ -43,6 +43,8 @@ fn a_step_that_is_not_recorded_runs_plainly_in_its_buffers() {
         assert_eq!((stats.captured, stats.replays), (0, 0));
         let refused = stats.plain.keys().any(|why| why.contains("not supported"));
         assert!(refused, "{stats:?}");
+        let why = stats.refused.as_deref().unwrap_or_default();
+        assert!(why.contains("not supported"), "{stats:?}");
         // 8 steps of clients alone, 3 of the group, 3 of those that are not full.
         let steps = if group == 1 { 8 } else { 4 };
         let counted = stats.plain.values().sum::<u64>();

@@ -34,14 +34,20 @@ pub(crate) struct Site {
     pub replays: Option<StepCache>,
 }
 
+/// For recorded steps, if steps are recorded on the program's device.
+fn cache(program: &Program, graphs: GraphCapture) -> Option<StepCache> {
+    let records = graphs.records_on(program.device());
+    records.then(|| StepCache::new(graphs))
+}
+
 impl Site {
     pub fn new(program: Program, batch: CohortBatch) -> Self {
         trains_on(program.device());
         Self {
             group: batch.clients(&program),
+            replays: cache(&program, GraphCapture::default()),
             program,
             evaluations: vec![],
-            replays: None,
         }
     }
 
@@ -75,7 +81,7 @@ impl Site {
         if cpu && graphs == GraphCapture::Require {
             return Err(RunError::CaptureOnCpu);
         }
-        self.replays = (!cpu && graphs != GraphCapture::Off).then(|| StepCache::new(graphs));
+        self.replays = cache(&self.program, graphs);
         Ok(())
     }
 

@@ -123,7 +123,7 @@ impl Simulation {
             threads,
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             batch: CohortBatch::Auto,
-            graphs: GraphCapture::Off,
+            graphs: GraphCapture::default(),
             augment: Augment::default(),
             prefetch: None,
             newcomer: None,
@@ -186,8 +186,8 @@ impl Simulation {
         self
     }
 
-    /// Chooses whether the steps of loops over batches are captured on a GPU and replayed. Results
-    /// stay the same within rounding error; [`capture_stats`](Self::capture_stats) counts replays.
+    /// Chooses whether the steps of loops over batches are captured on a GPU and replayed. The default
+    /// is [`GraphCapture::Auto`]: on CUDA they are. Results stay the same within rounding error; [`capture_stats`](Self::capture_stats) counts replays.
     ///
     /// # Errors
     ///

@@ -57,8 +57,18 @@ pub fn simulation(case: &Case<'_>) -> Simulation {
 
 /// Parameters and losses of each round.
 fn run(case: &Case<'_>, graphs: GraphCapture) -> (Vec<f32>, Vec<f64>, Option<CaptureStats>) {
-    let mut simulation = simulation(case).with_graph_capture(graphs).unwrap();
-    let losses = (0..case.rounds).map(|_| simulation.run_round().unwrap().train_loss);
+    trained(
+        simulation(case).with_graph_capture(graphs).unwrap(),
+        case.rounds,
+    )
+}
+
+/// The same of a simulation.
+pub fn trained(
+    mut simulation: Simulation,
+    rounds: usize,
+) -> (Vec<f32>, Vec<f64>, Option<CaptureStats>) {
+    let losses = (0..rounds).map(|_| simulation.run_round().unwrap().train_loss);
     let losses = losses.collect();
     let leaves = simulation.parameters().unwrap().into_iter();
     let params = leaves.flat_map(|(_, _, values)| values).collect();

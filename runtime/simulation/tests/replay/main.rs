@@ -20,9 +20,10 @@ mod time;
 use fedround::optim::schedule::inverse_time;
 use fedround::prelude::*;
 use fedround_algorithms::{FedAvg, Scaffold};
+use fedround_exec::{Device, GraphCapture};
 use fedround_simulation::CohortBatch;
 
-use case::{Case, agree};
+use case::{Case, agree, simulation, trained};
 
 /// Any algorithm with a step size and a proximal weight that change from round to round.
 #[derive(Hyper, Debug, Clone)]
@@ -99,6 +100,30 @@ fn replays_of_scaffold_are_its_steps() {
         ..Scaffold::default()
     };
     fifty_steps(&fading(scaffold), "2nn");
+}
+
+/// A simulation that is told nothing of graphs replays on CUDA, and not on wgpu.
+#[test]
+fn cuda_replays_by_default() {
+    let case = Case {
+        algorithm: &fed_avg(),
+        model: "logistic",
+        parts: &[18],
+        rounds: 4,
+        batch: CohortBatch::Off,
+    };
+    let (found, losses, stats) = trained(simulation(&case), case.rounds);
+    let cuda = matches!(support::gpu(), Device::Cuda(_));
+    // Two rounds of four full batches run plainly; then the step is recorded.
+    let counts = stats.map(|stats| (stats.captured, stats.replays, stats.refused));
+    assert_eq!(counts, cuda.then_some((1, 8, None)));
+    let plain = simulation(&case).with_graph_capture(GraphCapture::Off);
+    let (expected, others, none) = trained(plain.unwrap(), case.rounds);
+    assert!(none.is_none());
+    let close = |x: f64, y: f64| (x - y).abs() < 1e-5;
+    let mut params = found.iter().zip(&expected);
+    assert!(params.all(|(&x, &y)| close(x.into(), y.into())));
+    assert!(losses.iter().zip(&others).all(|(&x, &y)| close(x, y)));
 }
 
 /// Half of a layer is dropped, by masks that no two steps share.
