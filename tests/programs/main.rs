@@ -12,6 +12,7 @@ mod common;
 
 mod costs;
 mod docs;
+mod replays;
 mod runs;
 mod snapshots;
 mod snippets;

@@ -15,7 +15,7 @@ use fedround::prelude::*;
 use fedround::testing::{Stage, View, graph_text};
 
 /// Compares with `snapshots/<kind>/<case>.snap`.
-fn snapshot(kind: &str, case: &str, text: &str) {
+pub(crate) fn snapshot(kind: &str, case: &str, text: &str) {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(format!("../../snapshots/{kind}"));
     settings.set_prepend_module_to_snapshot(false);

@@ -14,15 +14,16 @@ fn comes_back(name: &str, module: &Module) {
     assert_eq!(print_exact(&read), text, "{name}");
 }
 
-#[test]
-fn algorithms_come_back_from_their_text() {
+/// Every bundled algorithm, compiled for a small network.
+pub(crate) fn programs() -> impl Iterator<Item = (&'static str, Program)> {
     let task = Task {
         input: [1, 28, 28],
         classes: 10,
     };
     let registry = registry();
-    for entry in registry.entries() {
-        let name = entry.name;
+    let names = registry.entries().iter().map(|entry| entry.name);
+    let names: Vec<&'static str> = names.collect();
+    names.into_iter().map(move |name| {
         let algorithm = registry.parse(name).unwrap();
         let model = find("cnn")
             .unwrap()
@@ -36,7 +37,13 @@ fn algorithms_come_back_from_their_text() {
         let model = assemble_for(&*algorithm, model, &around, &Default::default());
         let tracer = TracedModel::new("cnn", model.unwrap().model, task, Losses::default());
         let tracer = tracer.with_columns(vec![("protected".to_owned(), vec![2])]);
-        let program = Program::compile(&*algorithm, tracer).unwrap();
+        (name, Program::compile(&*algorithm, tracer).unwrap())
+    })
+}
+
+#[test]
+fn algorithms_come_back_from_their_text() {
+    for (name, program) in programs() {
         for (_, program) in program.phases() {
             stages_come_back(name, program);
         }

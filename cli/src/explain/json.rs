@@ -10,6 +10,7 @@ use fedround_passes::tensor::cost;
 use serde::Serialize;
 
 use super::compute::place;
+use super::replays::{Loop, loops};
 use crate::args::ExplainArgs;
 use crate::catalog::Compiled;
 use crate::error::CliError;
@@ -46,6 +47,7 @@ struct Phase {
     /// What noise hides; empty without noise.
     privacy: String,
     segments: Vec<Segment>,
+    loops: Vec<Loop>,
 }
 
 /// A value that crosses, once for each client of the cohort.
@@ -116,6 +118,7 @@ fn phase(args: &ExplainArgs, phase: Option<String>, program: &Program) -> Result
             .iter()
             .map(|value| row(value, program))
             .collect(),
+        loops: loops(program),
         privacy: statement(linked, (clients, cohort), (args.examples, args.delta)),
         segments: segments
             .map(|(i, (graph, runs))| {

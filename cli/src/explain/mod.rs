@@ -3,6 +3,7 @@
 
 mod compute;
 mod json;
+mod replays;
 mod traffic;
 
 use std::collections::BTreeSet;
@@ -27,6 +28,7 @@ use crate::table::{columns, wrapped};
 use crate::terminal::print;
 use compute::{compute, loops};
 use json::Explained;
+use replays::replays;
 use traffic::{held_at_once, traffic, turns};
 
 /// Runs the subcommand.
@@ -63,6 +65,7 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), CliEr
         text += "\nCompute\n";
         text += &compute(program, args.examples)?;
         text += &loops(&program.looped()?, &turns(program));
+        text += &replays(program);
         texts.push(text);
     }
     print(&wrapped(&texts.join("\n")))

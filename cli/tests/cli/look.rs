@@ -111,6 +111,30 @@ fn costs_are_counted() {
 }
 
 #[test]
+fn explain_says_which_loops_a_gpu_replays() {
+    let place = Place::new();
+    let text = in_one_line(&place.success("explain fedaa"));
+    for part in [
+        "Replay on GPUs (--graphs) step1, over batches at ",
+        "op by op, because the loop's body is more than one segment",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(text.contains(": a step is replayed whole"), "{text}");
+}
+
+/// The setting is in the file of a run that may use it.
+#[test]
+fn settings_of_a_gpu_say_whether_steps_are_replayed() {
+    let place = Place::new();
+    let config = |rest: &str| place.success(&format!("config fedavg {rest}"));
+    assert!(!config("").contains("graphs"));
+    assert!(config("--device cuda").contains("graphs = \"auto\""));
+    assert!(config("--device cpu,wgpu").contains("graphs = \"auto\""));
+    assert!(config("--graphs off").contains("graphs = \"off\""));
+}
+
+#[test]
 fn cohorts_are_those_of_the_round() {
     let place = Place::new();
     // ADCOL draws by its own `share`, all by default, whatever the base would.

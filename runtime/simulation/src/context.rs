@@ -12,12 +12,14 @@ use fedround_exec::tensor::from_floats;
 use fedround_ir::fed::{Kind, Op, Value};
 use fedround_ir::tensor::TensorType;
 use fedround_passes::lowering::Frontend;
+use fedround_passes::schedule::{Block, Control};
 use fedround_random::{LocalEpoch, NoiseKey, Purpose, StreamKey};
 
 use crate::dataset::FederatedDataset;
 use crate::error::RunError;
 use crate::faults::Fates;
 use crate::late_client::LateClient;
+use crate::loop_form::{LoopForm, Runner};
 use crate::value::{Env, RtVal};
 
 /// What every part of a round may read, on one device.
@@ -91,10 +93,12 @@ impl RoundContext<'_> {
         newcomer.map(|newcomer| (last, newcomer))
     }
 
-    /// Counts steps that run op by op, where others are replayed.
-    pub fn plain(&self, why: &str, steps: usize) {
-        if let Some(replays) = self.replays {
-            replays.plain(why, steps as u64);
+    /// Counts the steps of a loop that runs op by op, where others are replayed.
+    pub fn plain(&self, (control, body): (&Control, &Block), runner: Runner, steps: usize) {
+        if let Some(replays) = self.replays
+            && let Err(why) = LoopForm::of(self.program, control, body, runner)
+        {
+            replays.plain(&why.to_string(), steps as u64);
         }
     }
 

@@ -42,7 +42,7 @@ impl Clients<'_> {
         let steps = Steps::new(self.cx, self.ids, outer.clone(), of_epochs, size)?;
         let values = ahead(steps, self.ahead(), |steps| {
             if let Some(replays) = self.cx.replays {
-                return match self.recorded(replays, (op, body), env, &values, of)? {
+                return match self.recorded(replays, (control, body), env, &values, of)? {
                     LoopRun::Replayed(recorded) => self.replay((op, body), env, steps, recorded),
                     LoopRun::Plain(why) => {
                         self.plainly((op, body), env, steps, values, (replays, &why))

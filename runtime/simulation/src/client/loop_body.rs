@@ -1,59 +1,6 @@
-//! Recognises loops whose body is a single compute segment. Only such loops can be replayed.
-
-use fedround_ir::fed::{FedOp, OpKind, OptOp};
-use fedround_passes::schedule::{Block, Control, Item};
+//! How the clients of a group go through a loop over batches.
 
 use super::Clients;
-
-/// A loop's body of one segment.
-pub(crate) struct Body<'a> {
-    pub index: usize,
-    /// Numbers that are the same at each step.
-    pub numbers: Vec<&'a Control>,
-    /// What is read anew before each.
-    pub fresh: Vec<&'a Control>,
-}
-
-impl<'a> Body<'a> {
-    /// The body of a loop, if nothing but reads is before its only segment, and nothing after it.
-    pub fn of(block: &'a Block) -> Option<Self> {
-        let ((last, _), reads) = block.items.split_last()?;
-        let Item::Compute(index) = *last else {
-            return None;
-        };
-        let mut body = Self {
-            index,
-            numbers: vec![],
-            fresh: vec![],
-        };
-        for (item, _) in reads {
-            let Item::Control(control) = item else {
-                return None;
-            };
-            let of_loop = |v| block.args.contains(v);
-            match control.op.kind {
-                OpKind::Fed(
-                    FedOp::RoundIndex
-                    | FedOp::NumClients
-                    | FedOp::NumExamples
-                    | FedOp::ClientNumber,
-                ) => {
-                    body.numbers.push(control);
-                }
-                OpKind::Opt(OptOp::OneBatch | OptOp::SampleRows)
-                    if !control.op.operands.iter().any(of_loop) =>
-                {
-                    body.fresh.push(control);
-                }
-                _ => return None,
-            }
-        }
-        Some(body)
-    }
-}
-
-/// Why a loop runs op by op.
-pub(crate) type PlainReason = &'static str;
 
 /// How a loop goes through its body.
 #[derive(Clone, Copy)]

@@ -1,20 +1,18 @@
-//! Decides whether the steps of a loop can be replayed.
-//!
-//! The body must be one compute segment that makes the next values of all that the loop carries,
-//! with nothing but [reads](Body) before it.
+//! Decides whether the steps of a loop are replayed: by its [form](LoopForm), and by the values and the
+//! clients that it begins with.
 
 use std::sync::Arc;
 
 use burn::tensor::DispatchTensor;
 use fedround_ir::fed::Value;
-use fedround_passes::lowering::Frontend;
-use fedround_passes::schedule::{Block, Compute, Control};
+use fedround_passes::schedule::{Block, Control};
 
 use super::Clients;
-use super::loop_body::{Body, Loop, PlainReason};
+use super::loop_body::Loop;
 use super::replay_inputs::Entry;
 use crate::error::RunError;
 use crate::interpreter::Walker;
+use crate::loop_form::{Body, LoopForm, PlainReason, Runner};
 use crate::value::{Env, RtVal};
 use fedround_exec::capture::{InputRole, StepCache, StepLayout};
 use fedround_exec::program::{Segment, Variant};
@@ -63,26 +61,26 @@ impl Clients<'_> {
     pub(crate) fn replayable<'r, 'b>(
         &mut self,
         replays: &'r StepCache,
-        body: &'b Block,
+        (control, body): (&Control, &'b Block),
         env: &mut Env,
         values: &[RtVal],
         of: Loop,
     ) -> Result<Analysis<'r, 'b>, RunError> {
-        let Some(Body {
+        let LoopForm { body: own, next } =
+            match LoopForm::of(self.cx.program, control, body, Runner::Client) {
+                Ok(form) => form,
+                Err(why) => return Ok(Analysis::Plain(why)),
+            };
+        let Body {
             index,
             numbers,
             fresh,
-        }) = Body::of(body)
-        else {
-            return Ok(Analysis::Plain("the loop's body is more than one segment"));
-        };
+        } = own;
         if !of.all {
-            return Ok(Analysis::Plain(
-                "some clients of the group sit out the loop",
-            ));
+            return Ok(Analysis::Plain(PlainReason::SitOut));
         }
         if of.steps == 0 {
-            return Ok(Analysis::Plain("no client of the group has a full batch"));
+            return Ok(Analysis::Plain(PlainReason::NoFullBatch));
         }
         for control in numbers {
             self.control(control, env, &[])?;
@@ -96,11 +94,7 @@ impl Clients<'_> {
             env,
             values,
         };
-        let start = self.inputs(compute, &entry).and_then(|start| {
-            let next = self.next_leaves(compute, (body, of.size), &start.carried)?;
-            Ok((start, next))
-        });
-        let (start, next) = match start {
+        let start = match self.inputs(compute, &entry) {
             Ok(start) => start,
             Err(why) => return Ok(Analysis::Plain(why)),
         };
@@ -133,44 +127,6 @@ impl Clients<'_> {
         }
         (self.epoch, self.random_runs) = counts;
         Ok(())
-    }
-
-    /// For each leaf that is carried, the output of the segment that is its next value.
-    fn next_leaves(
-        &self,
-        compute: &Compute,
-        (body, size): (&Block, Option<usize>),
-        carried: &[(usize, bool)],
-    ) -> Result<Vec<Option<usize>>, PlainReason> {
-        let program = self.cx.program;
-        let buffers = program.model().buffers();
-        let mut first = vec![];
-        let mut outputs = 0;
-        for v in &compute.outs {
-            first.push(outputs);
-            outputs += program.tensors(*v);
-        }
-        let advanced = |v: &Value| {
-            let at = compute.advanced.iter().position(|w| w == v)?;
-            Some(outputs + at * buffers.len())
-        };
-        if compute.advanced.iter().any(|v| !body.args.contains(v)) {
-            return Err("it advances buffers of parameters from around it");
-        }
-        let mut next = vec![];
-        for (k, (yielded, &(leaves, _))) in body.yields.iter().zip(carried).enumerate() {
-            let made = compute.outs.iter().position(|v| v == yielded);
-            if let Some(at) = made {
-                next.extend((0..leaves).map(|j| Some(first[at] + j)));
-            } else if body.args.get(k + usize::from(size.is_some())) == Some(yielded) {
-                let from = advanced(yielded);
-                let buffer = |j: usize| buffers.iter().position(|&b| b == j);
-                next.extend((0..leaves).map(|j| Some(from? + buffer(j)?)));
-            } else {
-                return Err("it hands on a value that it does not make");
-            }
-        }
-        Ok(next)
     }
 }
 

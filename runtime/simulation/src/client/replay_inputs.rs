@@ -7,8 +7,8 @@ use fedround_ir::fed::Value;
 use fedround_passes::schedule::{Block, Compute, Control};
 
 use super::Clients;
-use super::loop_body::PlainReason;
 use crate::interpreter::has_rows;
+use crate::loop_form::PlainReason;
 use crate::value::batching::leaves;
 use crate::value::{Env, RtVal};
 use fedround_exec::capture::InputRole;
@@ -62,8 +62,7 @@ impl Clients<'_> {
         let mut found = Inputs::default();
         for value in entry.values {
             let device = self.cx.program.device();
-            let tensors =
-                leaves(value.unwrapped(), device).ok_or("it carries more than tensors")?;
+            let tensors = leaves(value.unwrapped(), device).ok_or(PlainReason::Carries)?;
             let params = matches!(value.unwrapped(), RtVal::Params(_));
             found.carried.push((tensors.len(), params));
         }
@@ -83,7 +82,7 @@ impl Clients<'_> {
         }
         match self.alone() || found.each.contains(&true) {
             true => Ok(found),
-            false => Err("its clients share all that it reads"),
+            false => Err(PlainReason::Shares),
         }
     }
 
@@ -100,14 +99,14 @@ impl Clients<'_> {
             Some(k) => entry.values.get(k),
             None => entry.env.peek(v),
         };
-        let value = value.ok_or("it reads what is not there")?;
+        let value = value.ok_or(PlainReason::NotThere)?;
         let own = matches!(value, RtVal::Each(_));
         if let RtVal::Batch(n, columns) = value.unwrapped() {
             found.batch(v, *n, columns.len(), own);
             return Ok(());
         }
         let tensors = leaves(value.unwrapped(), self.cx.program.device());
-        let tensors = tensors.ok_or("it reads more than tensors and its batch")?;
+        let tensors = tensors.ok_or(PlainReason::Reads)?;
         found.each.push(match at {
             Some(_) => !self.alone(),
             None => own,

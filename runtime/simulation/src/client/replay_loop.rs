@@ -47,17 +47,17 @@ impl Clients<'_> {
     pub(crate) fn recorded<'r, 'b>(
         &mut self,
         replays: &'r StepCache,
-        (op, body): (&Op, &'b Block),
+        (control, body): (&Control, &'b Block),
         env: &mut Env,
         values: &[RtVal],
         of: Loop,
     ) -> Result<LoopRun<'r, 'b>, RunError> {
-        let plan = match self.replayable(replays, body, env, values, of)? {
+        let plan = match self.replayable(replays, (control, body), env, values, of)? {
             Analysis::Replayable(plan) => plan,
-            Analysis::Plain(why) => return Ok(LoopRun::Plain(why.to_owned())),
+            Analysis::Plain(why) => return Ok(LoopRun::Plain(why.to_string())),
         };
         let start = LoopStart {
-            state: self.flat(op, values)?,
+            state: self.flat(&control.op, values)?,
             outer: plan.outer.clone(),
         };
         let device = self.cx.program.device();
@@ -135,7 +135,7 @@ impl Clients<'_> {
             steps: times as u64,
             all: self.live.is_none(),
         };
-        let recorded = self.recorded(replays, (op, body), env, &values, of)?;
+        let recorded = self.recorded(replays, (control, body), env, &values, of)?;
         let mut recorded = match recorded {
             LoopRun::Replayed(recorded) => recorded,
             LoopRun::Plain(why) => {

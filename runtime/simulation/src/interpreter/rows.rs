@@ -15,6 +15,7 @@ use fedround_random::{Purpose, permutation};
 use crate::context::{RoundContext, missing};
 use crate::error::RunError;
 use crate::interpreter::{Walker, carried, next, walk};
+use crate::loop_form::Runner;
 use crate::value::batching::apply;
 use crate::value::{Env, RtVal};
 
@@ -33,10 +34,9 @@ pub(crate) fn for_rows(
     let rows = together(op, 2..2 + n, env)?;
     let total = len(op, &rows)?;
     let mut values = carried(cx, control, 2 + n, env)?;
-    cx.plain(
-        "the loop is over rows",
-        epochs * total.div_ceil(size.max(1)),
-    );
+    // Whoever runs it.
+    let steps = epochs * total.div_ceil(size.max(1));
+    cx.plain((control, body), Runner::Server, steps);
     for epoch in 0..epochs {
         let order = order(walker, cx, total, epoch)?;
         for chosen in order.chunks(size.max(1)) {

@@ -23,6 +23,7 @@ use crate::interpreter::named::permutation;
 use crate::interpreter::public::public;
 use crate::interpreter::rows::{draw, every_class, for_rows, least};
 use crate::interpreter::{Walker, has_rows, repeat, walk};
+use crate::loop_form::Runner;
 use crate::non_finite::Diverged;
 use crate::regions::RunRegion;
 use crate::state::{Flight, State};
@@ -166,8 +167,8 @@ impl Walker for Server<'_> {
         let result = match (&op.kind, &control.body) {
             (OpKind::Opt(OptOp::Repeat), Some(body)) => {
                 let times = self.cx.program.index(op.operands[0]);
-                let why = "the loop is the server's own";
-                self.cx.plain(why, times.unwrap_or_default());
+                let times = times.unwrap_or_default();
+                self.cx.plain((control, body), Runner::Server, times);
                 return repeat(self, self.cx, control, body, env);
             }
             (OpKind::Fed(FedOp::InTurn), Some(body)) => return self.in_turn(control, body, env),

@@ -6,6 +6,7 @@ use super::server::Server;
 use crate::context::missing;
 use crate::error::RunError;
 use crate::interpreter::{carried, next, walk};
+use crate::loop_form::Runner;
 use crate::value::{Env, RtVal};
 
 impl Server<'_> {
@@ -23,7 +24,7 @@ impl Server<'_> {
         };
         let mut seconds = self.attendance.seconds;
         let ids = self.call(&called, called.len())?;
-        self.cx.plain("clients take turns", ids.len());
+        self.cx.plain((control, body), Runner::Server, ids.len());
         // The next client goes on from what one gave: if one is lost, the round is repeated without it.
         self.has_taken = true;
         let mut values = carried(self.cx, control, 1, env)?;

@@ -1,0 +1,181 @@
+//! Decides from a program alone whether the steps of a loop can be recorded on a GPU and replayed.
+//!
+//! The body must be one compute segment that makes the next values of all that the loop carries, with
+//! nothing but reads before it. What is known only when the loop begins, such as which clients have a
+//! full batch, is looked at there.
+
+use fedround_exec::Program;
+use fedround_ir::fed::{FedOp, OpKind, OptOp, Value};
+use fedround_passes::lowering::Frontend;
+use fedround_passes::schedule::{Block, Compute, Control, Item};
+
+/// Why the steps of a loop run operation by operation where others are replayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlainReason {
+    /// The body computes in several segments, or does something else between them.
+    #[error("the loop's body is more than one segment")]
+    Segments,
+    /// The segment updates buffers, such as running means, of parameters that the loop does not carry.
+    #[error("it advances buffers of parameters from around it")]
+    Buffers,
+    /// The body yields a value that it neither made nor carries.
+    #[error("it hands on a value that it does not make")]
+    HandsOn,
+    /// Recordings belong to clients, and rows to whoever has them.
+    #[error("the loop is over rows")]
+    Rows,
+    /// The loop collects values over a client's examples and trains nothing.
+    #[error("the loop collects values")]
+    Collects,
+    /// Clients take turns: each starts from what the one before it gave.
+    #[error("clients take turns")]
+    Turns,
+    /// The server runs the loop, and not for a client.
+    #[error("the loop is the server's own")]
+    Server,
+    /// Some clients of the group sit out the loop.
+    #[error("some clients of the group sit out the loop")]
+    SitOut,
+    /// No client of the group has a full batch.
+    #[error("no client of the group has a full batch")]
+    NoFullBatch,
+    /// A carried value has no tensors.
+    #[error("it carries more than tensors")]
+    Carries,
+    /// The clients of a group share all that the segment reads.
+    #[error("its clients share all that it reads")]
+    Shares,
+    /// A value is not there.
+    #[error("it reads what is not there")]
+    NotThere,
+    /// A value that is read has no tensors.
+    #[error("it reads more than tensors and its batch")]
+    Reads,
+}
+
+/// Who runs a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Runner {
+    /// A client, or the server for a client.
+    Client,
+    /// The server.
+    Server,
+}
+
+/// The form of a loop whose steps can be recorded.
+pub(crate) struct LoopForm<'a> {
+    pub body: Body<'a>,
+    /// For each leaf that is carried, the output of the segment that is its next value.
+    pub next: Vec<Option<usize>>,
+}
+
+impl<'a> LoopForm<'a> {
+    /// The form of a control operation with a body.
+    pub fn of(
+        program: &Program,
+        control: &Control,
+        block: &'a Block,
+        runner: Runner,
+    ) -> Result<Self, PlainReason> {
+        match &control.op.kind {
+            OpKind::Opt(OptOp::ForBatches) => {}
+            OpKind::Opt(OptOp::Repeat) if runner == Runner::Client => {}
+            OpKind::Opt(OptOp::ForRows(_)) => return Err(PlainReason::Rows),
+            OpKind::Opt(OptOp::Collect) => return Err(PlainReason::Collects),
+            OpKind::Fed(FedOp::InTurn) => return Err(PlainReason::Turns),
+            _ => return Err(PlainReason::Server),
+        }
+        let body = Body::of(block).ok_or(PlainReason::Segments)?;
+        let compute = &program.schedule().segments[body.index];
+        let batches = control.op.kind == OpKind::Opt(OptOp::ForBatches);
+        let next = next_leaves(program, compute, (block, batches))?;
+        Ok(Self { body, next })
+    }
+}
+
+/// A loop's body of one segment.
+pub(crate) struct Body<'a> {
+    pub index: usize,
+    /// Numbers that are the same at each step.
+    pub numbers: Vec<&'a Control>,
+    /// What is read anew before each.
+    pub fresh: Vec<&'a Control>,
+}
+
+impl<'a> Body<'a> {
+    /// The body of a loop, if nothing but reads is before its only segment, and nothing after it.
+    fn of(block: &'a Block) -> Option<Self> {
+        let ((last, _), reads) = block.items.split_last()?;
+        let Item::Compute(index) = *last else {
+            return None;
+        };
+        let mut body = Self {
+            index,
+            numbers: vec![],
+            fresh: vec![],
+        };
+        for (item, _) in reads {
+            let Item::Control(control) = item else {
+                return None;
+            };
+            let of_loop = |v| block.args.contains(v);
+            match control.op.kind {
+                OpKind::Fed(
+                    FedOp::RoundIndex
+                    | FedOp::NumClients
+                    | FedOp::NumExamples
+                    | FedOp::ClientNumber,
+                ) => {
+                    body.numbers.push(control);
+                }
+                OpKind::Opt(OptOp::OneBatch | OptOp::SampleRows)
+                    if !control.op.operands.iter().any(of_loop) =>
+                {
+                    body.fresh.push(control);
+                }
+                _ => return None,
+            }
+        }
+        Some(body)
+    }
+}
+
+/// For each leaf that is carried, the output of the segment that is its next value. A loop over `batches`
+/// has the batch before what it carries.
+fn next_leaves(
+    program: &Program,
+    compute: &Compute,
+    (body, batches): (&Block, bool),
+) -> Result<Vec<Option<usize>>, PlainReason> {
+    let buffers = program.model().buffers();
+    let mut first = vec![];
+    let mut outputs = 0;
+    for v in &compute.outs {
+        first.push(outputs);
+        outputs += program.tensors(*v);
+    }
+    let advanced = |v: &Value| {
+        let at = compute.advanced.iter().position(|w| w == v)?;
+        Some(outputs + at * buffers.len())
+    };
+    if compute.advanced.iter().any(|v| !body.args.contains(v)) {
+        return Err(PlainReason::Buffers);
+    }
+    let mut next = vec![];
+    let carried = body.args.iter().skip(usize::from(batches));
+    for (yielded, arg) in body.yields.iter().zip(carried) {
+        let leaves = program.tensors(*arg);
+        let made = compute.outs.iter().position(|v| v == yielded);
+        if let Some(at) = made {
+            next.extend((0..leaves).map(|j| Some(first[at] + j)));
+        } else if arg == yielded {
+            let from = advanced(yielded);
+            let buffer = |j: usize| buffers.iter().position(|&b| b == j);
+            next.extend((0..leaves).map(|j| Some(from? + buffer(j)?)));
+        } else {
+            return Err(PlainReason::HandsOn);
+        }
+    }
+    Ok(next)
+}
