@@ -137,6 +137,9 @@ fn help(error: &CliError) -> Option<String> {
             "--client-memory 512MB keeps so much of the clients' states in memory"
         }
         CliError::CohortBatch(_) => "--cohort-batch 8 runs up to eight clients in one graph",
+        CliError::DeviceData(_) => {
+            "--device-data 2GiB keeps examples of up to 2 GiB on the GPU; off copies each batch"
+        }
         CliError::GraphCapture(_) => {
             "--graphs on replays steps on a GPU where it can; auto, the default, does so on NVIDIA GPUs"
         }

@@ -46,6 +46,7 @@ pub(crate) struct Config {
     pub cohort_batch: Option<String>,
     pub client_memory: Option<String>,
     pub graphs: Option<String>,
+    pub device_data: Option<String>,
     pub checkpoint: Option<String>,
     pub augment: Option<String>,
     pub newcomer: Option<String>,
@@ -61,7 +62,7 @@ pub(crate) struct Config {
     pub hyper: toml::Table,
 }
 
-const KEYS: [&str; 41] = [
+const KEYS: [&str; 42] = [
     "spec",
     "data",
     "data_dir",
@@ -94,6 +95,7 @@ const KEYS: [&str; 41] = [
     "cohort_batch",
     "client_memory",
     "graphs",
+    "device_data",
     "checkpoint",
     "augment",
     "newcomer",
@@ -262,6 +264,7 @@ mod tests {
             cohort_batch: Some(String::new()),
             client_memory: Some(String::new()),
             graphs: Some(String::new()),
+            device_data: Some(String::new()),
             checkpoint: Some(String::new()),
             augment: Some(String::new()),
             newcomer: Some(String::new()),

@@ -17,7 +17,8 @@ use fedround_metrics::MetricError;
 use fedround_models::{ModelError, TrainError};
 use fedround_passes::{PassError, RequestError};
 use fedround_simulation::{
-    ByteSizeError, CohortBatchError, DistributionError, LateClientError, OnNanError, RunError,
+    ByteSizeError, CohortBatchError, DeviceDataError, DistributionError, LateClientError,
+    OnNanError, RunError,
 };
 use fedround_store::StoreError;
 
@@ -96,6 +97,8 @@ pub(crate) enum CliError {
     ByteSize(#[from] ByteSizeError),
     #[error("--graphs: {0}")]
     GraphCapture(#[from] GraphCaptureError),
+    #[error("--device-data: {0}")]
+    DeviceData(#[from] DeviceDataError),
     #[error("--speed or --bandwidth: {0}")]
     Distribution(#[from] DistributionError),
     #[error("{path}: {message}", path = path.display())]

@@ -9,7 +9,7 @@ use fedround_data::{DataLocation, Dataset, DatasetInfo, Partition};
 use fedround_dsl::Hyper;
 use fedround_exec::{Device, Devices, GraphCapture, Precision};
 use fedround_models::Train;
-use fedround_simulation::OnNan;
+use fedround_simulation::{DeviceData, OnNan};
 
 use crate::auxiliaries;
 use crate::config::Config;
@@ -162,6 +162,7 @@ impl Settings {
                 )
                 .parse()?,
             ),
+            device_data: text(&args.engine.device_data, file.device_data, "auto").parse()?,
             graph_capture: text(&args.engine.graphs, file.graphs, "auto").parse()?,
             ..default
         };
@@ -278,6 +279,7 @@ impl Settings {
             client_memory: run.client_memory.map(|memory| memory.to_string()),
             graphs: (gpu || run.graph_capture != GraphCapture::Auto)
                 .then(|| run.graph_capture.to_string()),
+            device_data: (run.device_data != DeviceData::Auto).then(|| run.device_data.to_string()),
             checkpoint: match self.checkpoint {
                 CheckpointEvery::Auto => None,
                 every => Some(every.to_string()),

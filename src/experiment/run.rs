@@ -320,6 +320,7 @@ pub(super) fn simulation(
         .with_evaluation_batch(settings.eval_batch)
         .with_personal(algorithm)?
         .with_cohort_batch(settings.cohort_batch)
+        .with_device_data(settings.device_data)
         .with_late_client(settings.late_client)?
         .with_on_nan(settings.on_nan)
         .with_faults(settings.faults.clone())?

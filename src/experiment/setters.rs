@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use fedround_data::{Augment, Examples, Partition};
 use fedround_exec::{Devices, GraphCapture};
 use fedround_models::Train;
-use fedround_simulation::{CohortBatch, Faults, LateClient, OnNan};
+use fedround_simulation::{CohortBatch, DeviceData, Faults, LateClient, OnNan};
 
 use super::{Experiment, InitialWeights, Keep};
 
@@ -169,6 +169,13 @@ impl Experiment {
     #[must_use]
     pub fn cohort_batch(mut self, batch: CohortBatch) -> Self {
         self.settings.cohort_batch = batch;
+        self
+    }
+
+    /// Chooses how much of a GPU's memory the clients' examples may take.
+    #[must_use]
+    pub fn device_data(mut self, data: DeviceData) -> Self {
+        self.settings.device_data = data;
         self
     }
 

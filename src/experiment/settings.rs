@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use fedround_data::{Augment, Partition};
 use fedround_exec::{ConvPolicy, Devices, GraphCapture, Precision};
 use fedround_models::Train;
-use fedround_simulation::{ByteSize, CohortBatch, Faults, LateClient, OnNan, RunError};
+use fedround_simulation::{ByteSize, CohortBatch, DeviceData, Faults, LateClient, OnNan, RunError};
 
 use super::{Experiment, ExperimentError, InitialWeights, Keep};
 use crate::model_source::Auxiliaries;
@@ -88,6 +88,9 @@ pub struct Settings {
     pub cohort_batch: CohortBatch,
     /// Whether a GPU captures the steps of loops over batches and replays them.
     pub graph_capture: GraphCapture,
+    /// How much of a GPU's memory the clients' examples may take; if they fit, batches are gathered there.
+    /// Results do not depend on it.
+    pub device_data: DeviceData,
     /// Memory of clients' states from one round to the next; what is more is in a file. Without it all
     /// states are in memory. Results do not depend on it.
     pub client_memory: Option<ByteSize>,
@@ -130,6 +133,7 @@ impl Default for Settings {
             exact_conv: false,
             cohort_batch: CohortBatch::default(),
             graph_capture: GraphCapture::default(),
+            device_data: DeviceData::default(),
             client_memory: None,
             fusion: true,
         }

@@ -130,6 +130,9 @@ pub(crate) struct OneArgs {
     /// on or require
     #[arg(long, value_name = "G", default_value = "auto")]
     pub graphs: String,
+    /// GPU memory that the clients' examples may take: auto (a quarter), off (each batch is copied) or a size
+    #[arg(long, value_name = "SIZE", default_value = "auto")]
+    pub device_data: String,
     /// Run the ops of a step one by one: on the CPU, without our fusion
     #[arg(long)]
     pub no_fusion: bool,
@@ -158,6 +161,7 @@ impl OneArgs {
             ("--convolutions", Some(self.convolutions.clone())),
             ("--cohort-batch", Some(self.cohort_batch.clone())),
             ("--graphs", Some(self.graphs.clone())),
+            ("--device-data", Some(self.device_data.clone())),
         ];
         let options = options
             .into_iter()
@@ -216,6 +220,10 @@ impl OneArgs {
                 "graphs",
                 (self.graphs != "auto").then(|| self.graphs.clone().into()),
             ),
+            (
+                "device_data",
+                (self.device_data != "auto").then(|| self.device_data.clone().into()),
+            ),
             ("exact_conv", flag(self.exact_conv)),
             ("no_fusion", flag(self.no_fusion)),
             ("evaluate", flag(self.evaluate)),
@@ -246,7 +254,7 @@ mod tests {
     fn a_line_gives_the_arguments_again() {
         let text = "bench fedprox --task cnn-mnist --set mu=0.1 --set lr=0.5 --model 2nn --rounds 3 \
             --lr 0.25 --clients 7 --examples 20 --cohort 2 --data-dir d --threads 1 \
-            --device wgpu:1 --precision bf16 --convolutions split --cohort-batch off --graphs on --exact-conv --no-fusion --evaluate";
+            --device wgpu:1 --precision bf16 --convolutions split --cohort-batch off --graphs on --device-data off --exact-conv --no-fusion --evaluate";
         let one = Line::parse_from(text.split_whitespace()).one;
         let again = Line::parse_from(std::iter::once("bench".into()).chain(one.line())).one;
         assert_eq!(format!("{one:?}"), format!("{again:?}"));

@@ -199,6 +199,7 @@ fn simulation(
             exact_conv: args.exact_conv,
             cohort_batch: args.cohort_batch.parse()?,
             graph_capture: args.graphs.parse()?,
+            device_data: args.device_data.parse()?,
             fusion: !args.no_fusion,
             ..experiment::Settings::default()
         })

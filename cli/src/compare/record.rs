@@ -182,11 +182,12 @@ impl Record {
 }
 
 /// Keys that results do not depend on.
-const FREE: [&str; 5] = [
+const FREE: [&str; 6] = [
     "threads",
     "data_dir",
     "target",
     "client_memory",
+    "device_data",
     "checkpoint",
 ];
 /// Keys that differ between the runs of one comparison.

@@ -140,11 +140,12 @@ fn numbers(plan: &Plan, runs: &Runs<'_>) -> Vec<Number> {
 }
 
 /// Settings that results do not depend on, or that are no part of a protocol.
-const FREE: [&str; 11] = [
+const FREE: [&str; 12] = [
     "data_dir",
     "threads",
     "device",
     "client_memory",
+    "device_data",
     "cohort_batch",
     "convolutions",
     "graphs",

@@ -119,6 +119,10 @@ pub(crate) struct EngineArgs {
     /// off, on, or require, with which a step that cannot be recorded is an error [default: auto]
     #[arg(long, help_heading = ENGINE, value_name = "G")]
     pub graphs: Option<String>,
+    /// GPU memory that the clients' examples may take, such as 2GiB; if they fit, batches are gathered there.
+    /// auto is a quarter; off copies each batch from the host. Results do not depend on it [default: auto]
+    #[arg(long, help_heading = ENGINE, value_name = "SIZE")]
+    pub device_data: Option<String>,
 }
 
 /// What trains on what.

@@ -386,6 +386,15 @@ fn devices_and_groups_of_clients_are_named() {
     );
     fails(
         &place,
+        "run fedavg --device-data half",
+        &[
+            "--device-data",
+            "expected `auto`, `off` or an amount of memory such as 512MiB, found `half`",
+            "2GiB",
+        ],
+    );
+    fails(
+        &place,
         "run fedavg --graphs require",
         &["the CPU captures no graphs of steps", "--device wgpu"],
     );

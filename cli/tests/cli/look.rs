@@ -132,6 +132,8 @@ fn settings_of_a_gpu_say_whether_steps_are_replayed() {
     assert!(config("--device cuda").contains("graphs = \"auto\""));
     assert!(config("--device cpu,wgpu").contains("graphs = \"auto\""));
     assert!(config("--graphs off").contains("graphs = \"off\""));
+    assert!(!config("--device cuda").contains("device_data"));
+    assert!(config("--device-data 512MiB").contains("device_data = \"512MiB\""));
 }
 
 #[test]

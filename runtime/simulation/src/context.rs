@@ -16,6 +16,7 @@ use fedround_passes::schedule::{Block, Control};
 use fedround_random::{LocalEpoch, NoiseKey, Purpose, StreamKey};
 
 use crate::dataset::FederatedDataset;
+use crate::device_examples::DeviceExamples;
 use crate::error::RunError;
 use crate::faults::Fates;
 use crate::late_client::LateClient;
@@ -30,6 +31,8 @@ pub(crate) struct RoundContext<'a> {
     /// Up to so many clients run in one graph.
     pub group: usize,
     pub dataset: &'a FederatedDataset,
+    /// The examples on the device, where batches are gathered there.
+    pub resident: Option<&'a DeviceExamples>,
     /// Examples that the server and every client have, where there are any.
     pub public: Option<&'a Examples>,
     /// Seed of every random choice.

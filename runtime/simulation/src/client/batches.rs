@@ -1,19 +1,23 @@
 //! The order in which a client visits its examples, and the tensors of a batch.
 
 use crate::sampling::client_order;
+use burn::tensor::DispatchTensor;
+use fedround_data::Column;
 use fedround_data::augment::{Scratch, Visit};
-use fedround_data::{Column, Examples};
 use fedround_exec::tensor::{from_floats, from_ints};
 use fedround_ir::Loc;
 use fedround_ir::fed::Kind;
+use fedround_ir::tensor::{Op, TensorType};
 use fedround_passes::lowering::{Frontend, LowerError};
 use fedround_random::LocalEpoch;
 
 use crate::context::RoundContext;
 use fedround_exec::CompileError;
 
+use crate::device_examples::column;
 use crate::error::RunError;
 use crate::value::RtVal;
+use crate::value::batching::apply;
 
 /// One client's batches of a `for_batches`: every epoch visits its examples in its own order; the
 /// last batch of an epoch may be short.
@@ -70,7 +74,15 @@ pub(crate) struct Gathered {
     pub n: usize,
     /// Whose batches have as many; the others sit out.
     pub live: Vec<bool>,
-    columns: Vec<Elements>,
+    columns: Columns,
+}
+
+/// The examples of clients' batches.
+enum Columns {
+    /// Gathered, in host memory.
+    Host(Vec<Elements>),
+    /// To be gathered on the device: rows of the examples there, from the first on of a tensor of rows.
+    Device(DispatchTensor, usize),
 }
 
 /// Elements of a column, and their shape.
@@ -88,32 +100,90 @@ impl Gathered {
         n: usize,
         scratch: &mut Scratch,
     ) -> Result<Self, RunError> {
+        if cx.resident.is_some() {
+            let mut rows = vec![];
+            add_rows(cx, chosen, n, &mut rows);
+            let rows = on_device(cx, rows);
+            return Ok(Self::at(chosen, n, (rows, 0)));
+        }
         let columns = cx.program.schedule().columns.iter();
         let columns = columns.map(|column| gather(cx, column, chosen, n, scratch));
         Ok(Self {
             n,
-            live: chosen.iter().map(|(rows, _)| rows.len() == n).collect(),
-            columns: columns.collect::<Result<_, _>>()?,
+            live: live(chosen, n),
+            columns: Columns::Host(columns.collect::<Result<_, _>>()?),
         })
     }
 
+    /// The same, of rows that are on the device, from one of them on.
+    pub fn at(chosen: &[Chosen<'_>], n: usize, (rows, first): (DispatchTensor, usize)) -> Self {
+        Self {
+            n,
+            live: live(chosen, n),
+            columns: Columns::Device(rows, first),
+        }
+    }
+
     /// The batches on a device.
-    pub fn batch(self, cx: RoundContext<'_>) -> RtVal {
+    pub fn batch(self, cx: RoundContext<'_>) -> Result<RtVal, RunError> {
         let device = cx.program.device();
-        let columns = self.columns.into_iter().map(|column| match column {
-            Elements::Numbers(numbers, shape) => from_floats(numbers, &shape, device),
-            Elements::Ids(ids, shape) => from_ints(ids, &shape, device),
-        });
-        let batch = RtVal::Batch(self.n, columns.collect());
-        match self.live.len() {
+        let columns = match self.columns {
+            Columns::Host(columns) => {
+                let columns = columns.into_iter().map(|column| match column {
+                    Elements::Numbers(numbers, shape) => from_floats(numbers, &shape, device),
+                    Elements::Ids(ids, shape) => from_ints(ids, &shape, device),
+                });
+                columns.collect()
+            }
+            Columns::Device(rows, first) => {
+                let (n, clients) = (self.n, self.live.len());
+                let place = (first, first + n * clients);
+                let rows = apply(&Op::Slice(vec![place]), vec![rows]);
+                let columns = cx.program.schedule().columns.iter();
+                let columns = columns.map(|(name, kind)| {
+                    let (_, shape) = sizes(cx, (name, *kind), n, clients)?;
+                    let own = rows.clone().zip(cx.resident);
+                    own.and_then(|(rows, all)| all.gather((name, *kind), rows, shape))
+                        .ok_or_else(|| RunError::Column(name.clone()))
+                });
+                columns.collect::<Result<_, _>>()?
+            }
+        };
+        let batch = RtVal::Batch(self.n, columns);
+        Ok(match self.live.len() {
             1 => batch,
             _ => RtVal::each(batch),
+        })
+    }
+}
+
+/// Whose batches have `n` examples.
+fn live(chosen: &[Chosen<'_>], n: usize) -> Vec<bool> {
+    chosen.iter().map(|(rows, _)| rows.len() == n).collect()
+}
+
+/// Adds the rows of the batches of `n` examples, and those of zeros for clients that sit out.
+pub(crate) fn add_rows(cx: RoundContext<'_>, chosen: &[Chosen<'_>], n: usize, rows: &mut Vec<i32>) {
+    let blank = cx.resident.map_or(0, |all| all.blank);
+    for (own, _) in chosen {
+        match own.len() == n {
+            true => rows.extend(own.iter().map(|&row| row as i32)),
+            false => rows.resize(rows.len() + n, blank),
         }
     }
 }
 
+/// Rows as a tensor.
+pub(crate) fn on_device(cx: RoundContext<'_>, rows: Vec<i32>) -> DispatchTensor {
+    let shape = [rows.len()];
+    from_ints(rows, &shape, cx.program.device())
+}
+
 /// Whether gathering does more than copy: files are decoded, or images changed.
 pub(crate) fn takes_work(cx: RoundContext<'_>) -> bool {
+    if cx.resident.is_some() {
+        return false;
+    }
     let examples = &cx.dataset.examples;
     cx.program.schedule().columns.iter().any(|(name, _)| {
         let column = column(examples, name);
@@ -122,11 +192,22 @@ pub(crate) fn takes_work(cx: RoundContext<'_>) -> bool {
     })
 }
 
-fn column<'a>(examples: &'a Examples, name: &str) -> Option<&'a Column> {
-    match name {
-        "x" => Some(examples.x()),
-        name => examples.column(name),
+/// The type of one client's batch of a column, and the shape of those of all.
+fn sizes(
+    cx: RoundContext<'_>,
+    (name, kind): (&str, Kind),
+    n: usize,
+    clients: usize,
+) -> Result<(TensorType, Vec<usize>), RunError> {
+    let ty = cx.program.model().column(name, kind, n).map_err(|source| {
+        let loc = Loc::caller();
+        CompileError::from(LowerError::Frontend { loc, source })
+    })?;
+    let mut shape = ty.shape.clone();
+    if clients > 1 {
+        shape.insert(0, clients);
     }
+    Ok((ty, shape))
 }
 
 /// A column of the clients' batches.
@@ -137,15 +218,8 @@ fn gather(
     n: usize,
     scratch: &mut Scratch,
 ) -> Result<Elements, RunError> {
-    let (program, examples) = (cx.program, &cx.dataset.examples);
-    let ty = program.model().column(name, *kind, n).map_err(|source| {
-        let loc = Loc::caller();
-        CompileError::from(LowerError::Frontend { loc, source })
-    })?;
-    let mut shape = ty.shape.clone();
-    if chosen.len() > 1 {
-        shape.insert(0, chosen.len());
-    }
+    let examples = &cx.dataset.examples;
+    let (ty, shape) = sizes(cx, (name, *kind), n, chosen.len())?;
     let column = || column(examples, name).ok_or_else(|| RunError::Column(name.to_owned()));
     if *kind == Kind::Labels {
         let ids = of_each(chosen, n, ty.len(), |(rows, _), ids| match name.as_str() {

@@ -83,7 +83,7 @@ impl Clients<'_> {
         let all = self.take_part(&batches.live);
         // Kept only where needed: a second handle keeps an update from happening in place.
         let old = (!all).then(|| values.clone());
-        let args = std::iter::once(batches.batch(self.cx)).chain(values);
+        let args = std::iter::once(batches.batch(self.cx)?).chain(values);
         for (arg, value) in body.args.iter().zip(args) {
             env.set(*arg, value);
         }
@@ -131,7 +131,7 @@ impl Clients<'_> {
         self.epoch = self.epoch.later(1);
         let n = chosen.len();
         let batch = Gathered::new(self.cx, &[(chosen, visit)], n, &mut Scratch::default())?;
-        Ok(batch.batch(self.cx))
+        batch.batch(self.cx)
     }
 
     /// `opt.collect`. Maps with it take one client at a time, too.
@@ -161,7 +161,7 @@ impl Clients<'_> {
             let mut columns: Vec<Vec<DispatchTensor>> = vec![vec![]; op.results.len()];
             for batch in batches {
                 if let Some(arg) = body.args.first() {
-                    env.set(*arg, batch?.batch(cx));
+                    env.set(*arg, batch?.batch(cx)?);
                 }
                 walk(self, cx, body, env)?;
                 for (column, value) in columns.iter_mut().zip(next(cx, body, op, env)?) {

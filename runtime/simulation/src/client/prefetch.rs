@@ -6,7 +6,9 @@ use std::thread;
 use fedround_data::augment::Scratch;
 use fedround_random::LocalEpoch;
 
-use super::batches::{Batches, Chosen, Gathered};
+use burn::tensor::DispatchTensor;
+
+use super::batches::{Batches, Chosen, Gathered, add_rows, on_device};
 use crate::context::RoundContext;
 use crate::error::RunError;
 
@@ -25,6 +27,8 @@ pub(crate) struct Steps<'a> {
     /// Of this step's batches, those to come; ascending.
     sizes: Vec<usize>,
     scratch: Scratch,
+    /// Where examples are on the device: the rows of all batches, and how many were taken.
+    rows: Option<(DispatchTensor, usize)>,
 }
 
 impl<'a> Steps<'a> {
@@ -44,7 +48,7 @@ impl<'a> Steps<'a> {
             });
         let batches: Vec<Batches<'a>> = own.collect::<Result<_, _>>()?;
         let most = batches.iter().map(|own| epochs * own.per_epoch()).max();
-        Ok(Self {
+        let mut this = Self {
             cx,
             ids,
             batches,
@@ -55,7 +59,25 @@ impl<'a> Steps<'a> {
             steps: most.unwrap_or_default(),
             sizes: vec![],
             scratch: Scratch::default(),
-        })
+            rows: None,
+        };
+        if cx.resident.is_some() {
+            this.rows = Some((this.all_rows(), 0));
+        }
+        Ok(this)
+    }
+
+    /// The rows of all batches, which are copied to the device at once.
+    fn all_rows(&mut self) -> DispatchTensor {
+        let cx = self.cx;
+        let mut rows = vec![];
+        while self.advance() {
+            for n in std::mem::take(&mut self.sizes).into_iter().rev() {
+                add_rows(cx, &self.chosen(), n, &mut rows);
+            }
+        }
+        self.step = 0;
+        on_device(cx, rows)
     }
 
     /// Begins the next step; whether there is one.
@@ -93,6 +115,11 @@ impl Iterator for Steps<'_> {
             return None;
         }
         let n = self.sizes.pop()?;
+        if let Some((rows, first)) = self.rows.clone() {
+            let gathered = Gathered::at(&self.chosen(), n, (rows.clone(), first));
+            self.rows = Some((rows, first + n * self.ids.len()));
+            return Some(Ok(gathered));
+        }
         let (cx, mut scratch) = (self.cx, std::mem::take(&mut self.scratch));
         let gathered = Gathered::new(cx, &self.chosen(), n, &mut scratch);
         self.scratch = scratch;

@@ -107,7 +107,7 @@ impl Clients<'_> {
             true => None,
             false => Some(recorded.values(device).ok_or_else(lost)?),
         };
-        env.set(body.args[0], batches.batch(self.cx));
+        env.set(body.args[0], batches.batch(self.cx)?);
         self.replay_step(op, env, recorded)?;
         if let Some((live, old)) = self.live.take().zip(old) {
             let new = recorded.values(device).ok_or_else(lost)?;

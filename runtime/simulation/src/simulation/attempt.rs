@@ -115,6 +115,7 @@ impl Simulation {
         suspects: Option<&mut NonFiniteClients>,
         attendance: &mut Attendance,
     ) -> Result<RoundStats, RunError> {
+        self.load_examples()?;
         let round = self.round + 1;
         let params = self.params.clone();
         let mut state = std::mem::take(&mut self.state);

@@ -4,15 +4,19 @@ use std::collections::BTreeSet;
 
 use burn_backend::Backend;
 use burn_dispatch::{Dispatch, DispatchDevice};
+use fedround_data::Examples;
+use fedround_ir::fed::Kind;
 
 use rayon::ThreadPoolBuildError;
 
 use super::Simulation;
 use crate::cohort_batch::CohortBatch;
 use crate::context::RoundContext;
+use crate::device_data::DeviceData;
+use crate::device_examples::DeviceExamples;
 use fedround_exec::CompileError;
 use fedround_exec::device::{catch_panic, gpu_info, is_cpu, trains_on};
-use fedround_exec::{Device, DeviceError};
+use fedround_exec::{Device, DeviceError, ExecError};
 
 use crate::error::RunError;
 use crate::evaluation::personal_models::EvaluationProgram;
@@ -32,6 +36,10 @@ pub(crate) struct Site {
     pub group: usize,
     /// The recorded steps, where steps are recorded.
     pub replays: Option<StepCache>,
+    /// The clients' examples, if its memory holds them.
+    pub examples: Option<DeviceExamples>,
+    /// Whether the examples were copied, or will not be.
+    pub has_looked: bool,
 }
 
 /// For recorded steps, if steps are recorded on the program's device.
@@ -48,6 +56,8 @@ impl Site {
             replays: cache(&program, GraphCapture::default()),
             program,
             evaluations: vec![],
+            examples: None,
+            has_looked: false,
         }
     }
 
@@ -85,9 +95,29 @@ impl Site {
         Ok(())
     }
 
-    /// Gives back what a round without enough memory leaves: recorded steps of as many clients, and
-    /// what the device keeps for tensors of these sizes.
+    /// A copy of the examples that its programs read, if they fit.
+    fn copied(
+        &self,
+        examples: &Examples,
+        data: DeviceData,
+    ) -> Result<Option<DeviceExamples>, RunError> {
+        let mut columns: Vec<(String, Kind)> = vec![];
+        let others = self.evaluations.iter().map(|own| &own.program);
+        for program in std::iter::once(&self.program).chain(others) {
+            for (_, phase) in program.phases() {
+                let own = phase.schedule().columns.iter().cloned();
+                let new: Vec<_> = own.filter(|column| !columns.contains(column)).collect();
+                columns.extend(new);
+            }
+        }
+        let device = self.program.device();
+        DeviceExamples::upload(examples, &columns, data.budget(device), device)
+    }
+
+    /// Gives back what a round without enough memory leaves: recorded steps of as many clients, examples,
+    /// and what the device keeps for tensors of these sizes.
     pub fn free(&mut self) {
+        self.examples = None;
         if let Some(replays) = &self.replays {
             replays.forget();
         }
@@ -141,6 +171,39 @@ impl Simulation {
         added.map_err(no_thread)?;
         self.beside.push(site);
         Ok(())
+    }
+
+    /// Copies the clients' examples to the devices that hold them, before the first round. Batches of other
+    /// devices are copied from the host one by one, and so are those whose images are changed or decoded.
+    pub(crate) fn load_examples(&mut self) -> Result<(), RunError> {
+        let new = !self.home.has_looked && self.augment.is_empty();
+        self.sites_mut().for_each(|site| site.has_looked = true);
+        if !new {
+            return Ok(());
+        }
+        let (sites, examples) = (self.sites().collect::<Vec<_>>(), &self.dataset.examples);
+        // A device's worker copies: a recorded step reads nothing that another thread has made.
+        let copied = self.guarded(|| {
+            let (at, mut all): (Vec<usize>, _) = ((0..sites.len()).collect(), vec![]);
+            let copy = |i: usize| sites[i].copied(examples, self.device_data);
+            self.workers
+                .stream(&at, 1, copy, |_, copied| all.push(copied));
+            all.into_iter().collect::<Result<Vec<_>, _>>()
+        });
+        match copied {
+            Err(RunError::Exec(ExecError::OutOfMemory(_))) => self.sites_mut().for_each(Site::free),
+            copied => {
+                for (site, own) in self.sites_mut().zip(copied?) {
+                    site.examples = own;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How many devices hold the clients' examples; see [`with_device_data`](Self::with_device_data).
+    pub fn devices_with_examples(&self) -> usize {
+        self.sites().filter(|site| site.examples.is_some()).count()
     }
 
     pub(crate) fn sites(&self) -> impl Iterator<Item = &Site> {
@@ -199,8 +262,11 @@ impl Simulation {
         // Beside workers on all cores, a thread more would but take their time.
         let spare = site.feeding(self.threads) < self.cores;
         let scheduled = self.scheduled(round);
+        let program = program.at(scheduled);
+        let resident = site.examples.as_ref();
         RoundContext {
-            program: program.at(scheduled),
+            program,
+            resident: resident.filter(|own| own.has(&program.schedule().columns)),
             group: site.group.min(most),
             dataset: &self.dataset,
             public: self.public.as_ref(),

@@ -29,6 +29,7 @@ use fedround_random::NoiseKey;
 
 use crate::cohort_batch::CohortBatch;
 use crate::dataset::FederatedDataset;
+use crate::device_data::DeviceData;
 use crate::non_finite::OnNan;
 use crate::parties::Remote;
 use crate::round::{Observer, RoundStats, ServerObservation};
@@ -76,6 +77,7 @@ pub struct Simulation {
     cores: usize,
     batch: CohortBatch,
     graphs: GraphCapture,
+    device_data: DeviceData,
     augment: Augment,
     /// Where it was chosen.
     prefetch: Option<usize>,
@@ -124,6 +126,7 @@ impl Simulation {
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             batch: CohortBatch::Auto,
             graphs: GraphCapture::default(),
+            device_data: DeviceData::default(),
             augment: Augment::default(),
             prefetch: None,
             newcomer: None,
@@ -196,6 +199,14 @@ impl Simulation {
         self.graphs = graphs;
         self.sites_mut().try_for_each(|site| site.record(graphs))?;
         Ok(self)
+    }
+
+    /// Chooses how much of a GPU's memory the clients' examples may take. If they fit, batches are gathered
+    /// on the GPU. Results do not depend on it.
+    #[must_use]
+    pub fn with_device_data(mut self, data: DeviceData) -> Self {
+        self.device_data = data;
+        self
     }
 
     /// How many steps were captured, replayed, or run op by op; `None` if capture is off.

@@ -57,15 +57,13 @@ pub fn simulation(case: &Case<'_>) -> Simulation {
 
 /// Parameters and losses of each round.
 fn run(case: &Case<'_>, graphs: GraphCapture) -> (Vec<f32>, Vec<f64>, Option<CaptureStats>) {
-    trained(
-        simulation(case).with_graph_capture(graphs).unwrap(),
-        case.rounds,
-    )
+    let mut simulation = simulation(case).with_graph_capture(graphs).unwrap();
+    trained(&mut simulation, case.rounds)
 }
 
 /// The same of a simulation.
 pub fn trained(
-    mut simulation: Simulation,
+    simulation: &mut Simulation,
     rounds: usize,
 ) -> (Vec<f32>, Vec<f64>, Option<CaptureStats>) {
     let losses = (0..rounds).map(|_| simulation.run_round().unwrap().train_loss);

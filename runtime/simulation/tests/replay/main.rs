@@ -13,6 +13,7 @@
 extern crate fedround_dsl as fedround;
 
 mod case;
+mod copies;
 #[path = "../support/mod.rs"]
 mod support;
 mod time;
@@ -21,7 +22,7 @@ use fedround::optim::schedule::inverse_time;
 use fedround::prelude::*;
 use fedround_algorithms::{FedAvg, Scaffold};
 use fedround_exec::{Device, GraphCapture};
-use fedround_simulation::CohortBatch;
+use fedround_simulation::{ByteSize, CohortBatch, DeviceData};
 
 use case::{Case, agree, simulation, trained};
 
@@ -112,18 +113,54 @@ fn cuda_replays_by_default() {
         rounds: 4,
         batch: CohortBatch::Off,
     };
-    let (found, losses, stats) = trained(simulation(&case), case.rounds);
+    let (found, losses, stats) = trained(&mut simulation(&case), case.rounds);
     let cuda = matches!(support::gpu(), Device::Cuda(_));
     // Two rounds of four full batches run plainly; then the step is recorded.
     let counts = stats.map(|stats| (stats.captured, stats.replays, stats.refused));
     assert_eq!(counts, cuda.then_some((1, 8, None)));
     let plain = simulation(&case).with_graph_capture(GraphCapture::Off);
-    let (expected, others, none) = trained(plain.unwrap(), case.rounds);
+    let (expected, others, none) = trained(&mut plain.unwrap(), case.rounds);
     assert!(none.is_none());
     let close = |x: f64, y: f64| (x - y).abs() < 1e-5;
     let mut params = found.iter().zip(&expected);
     assert!(params.all(|(&x, &y)| close(x.into(), y.into())));
     assert!(losses.iter().zip(&others).all(|(&x, &y)| close(x, y)));
+}
+
+/// Batches that are gathered on the device are those that are copied from the host, bit for bit: of clients
+/// alone and side by side, with short batches, and of clients that sit out.
+#[test]
+fn examples_on_the_device_train_as_copied_batches() {
+    let mut case = Case {
+        algorithm: &fed_avg(),
+        model: "logistic",
+        parts: &[18, 11],
+        rounds: 5,
+        batch: CohortBatch::Off,
+    };
+    let both = [CohortBatch::Off, CohortBatch::Clients(2)];
+    let modes = [GraphCapture::Off, GraphCapture::Require];
+    for (batch, graphs) in both.into_iter().flat_map(|b| modes.map(|g| (b, g))) {
+        case.batch = batch;
+        let run = |data: DeviceData| {
+            let simulation = simulation(&case).with_device_data(data);
+            let mut simulation = simulation.with_graph_capture(graphs).unwrap();
+            let trained = trained(&mut simulation, case.rounds);
+            (simulation.devices_with_examples(), trained)
+        };
+        let (none, copied) = run(DeviceData::Off);
+        let (one, gathered) = run(DeviceData::Auto);
+        assert_eq!((none, one), (0, 1), "{batch}, {graphs}");
+        assert_eq!(gathered, copied, "{batch}, {graphs}");
+    }
+    // 29 images and one of zeros, of 784 numbers, and labels.
+    let bytes = 4 * 30 * (784 + 1);
+    for (budget, devices) in [(bytes, 1), (bytes - 1, 0)] {
+        let data = DeviceData::UpTo(ByteSize(budget));
+        let mut simulation = simulation(&case).with_device_data(data);
+        simulation.run_round().unwrap();
+        assert_eq!(simulation.devices_with_examples(), devices, "{budget}");
+    }
 }
 
 /// Half of a layer is dropped, by masks that no two steps share.
