@@ -47,8 +47,15 @@ pub(super) fn measure(catalog: &Catalog, args: &OneArgs) -> Result<Report, CliEr
     let peak_rss = process::peak_rss_mb();
     let evaluation = tested(&simulation)?;
     let replay = simulation.capture_stats();
-    let replay =
-        replay.map(|s| json!({ "captured": s.captured, "replays": s.replays, "plain": s.plain }));
+    let replay = replay.map(|s| {
+        json!({
+            "captured": s.captured,
+            "replays": s.replays,
+            "launches": s.launches,
+            "plain": s.plain,
+            "refused": s.refused,
+        })
+    });
     let timed_rounds = clock.rounds.len();
     let gpu = devices.all().any(|device| device != Device::Cpu);
     Ok(Report {

@@ -27,6 +27,7 @@ use crate::weights::LoadedWeights;
 pub(crate) struct CaptureSummary {
     pub captured: u64,
     pub replays: u64,
+    pub launches: u64,
     pub plain: BTreeMap<String, u64>,
     /// Why a step that can be recorded is not replayed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,6 +39,7 @@ impl From<CaptureStats> for CaptureSummary {
         Self {
             captured: stats.captured,
             replays: stats.replays,
+            launches: stats.launches,
             plain: stats.plain,
             refused: stats.refused,
         }

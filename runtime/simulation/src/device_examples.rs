@@ -8,10 +8,8 @@ use fedround_data::{Column, Examples};
 use fedround_exec::ExecError;
 use fedround_exec::tensor::{from_floats, from_ints};
 use fedround_ir::fed::Kind;
-use fedround_ir::tensor::Op;
 
 use crate::error::RunError;
-use crate::value::batching::apply;
 
 /// Bytes that are copied at a time: so much more of the host's memory is needed.
 const CHUNK: usize = 64 << 20;
@@ -77,22 +75,11 @@ impl DeviceExamples {
         columns.iter().all(found)
     }
 
-    fn find(&self, name: &str, kind: Kind) -> Option<&DispatchTensor> {
+    /// A column, of which rows can be taken.
+    pub fn find(&self, name: &str, kind: Kind) -> Option<&DispatchTensor> {
         let mut all = self.columns.iter();
         let own = all.find(|(own, of, _)| own == name && *of == kind);
         own.map(|(_, _, tensor)| tensor)
-    }
-
-    /// The examples of some rows, in this shape.
-    pub fn gather(
-        &self,
-        (name, kind): (&str, Kind),
-        rows: DispatchTensor,
-        shape: Vec<usize>,
-    ) -> Option<DispatchTensor> {
-        let all = self.find(name, kind)?.clone();
-        let chosen = apply(&Op::Select(0), vec![all, rows])?;
-        apply(&Op::Reshape(shape), vec![chosen])
     }
 }
 

@@ -6,6 +6,7 @@ use burn_backend::{FloatDType, IntDType, Scalar, TensorMetadata};
 use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_ir::tensor::{DType, TensorType};
 
+use crate::device::ExecError;
 use crate::tensor::dtype;
 
 /// A tensor whose elements are replaced where they are. That takes a handle that nothing shares:
@@ -49,6 +50,15 @@ impl Buffer {
         Some(())
     }
 
+    /// Replaces elements of a vector of floats, from a place on.
+    pub fn write_at(&mut self, place: usize, value: DispatchTensor) -> Option<()> {
+        let end = place + value.shape().num_elements();
+        let part = Slice::new(place as isize, Some(end as isize), 1);
+        let old = self.0.take()?;
+        self.0 = Some(Dispatch::float_slice_assign(old, &[part], value));
+        Some(())
+    }
+
     /// A handle, to be gone before the next write.
     pub fn lend(&self) -> Option<DispatchTensor> {
         self.0.clone()
@@ -66,10 +76,27 @@ impl Buffer {
     }
 }
 
+/// The error of a buffer that is gone.
+pub(super) fn lost() -> ExecError {
+    ExecError::NotReplayed("a buffer of the step was lost".to_owned())
+}
+
 /// The same values in memory of the present thread's own.
 pub(super) fn own(value: DispatchTensor, device: &DispatchDevice) -> Option<DispatchTensor> {
     match dtype(&value) {
         DType::Bool => Some(Dispatch::bool_not(Dispatch::bool_not(value))),
         _ => Buffer::of(value, device)?.0,
     }
+}
+
+/// Replaces the elements of several buffers.
+pub(super) fn write_all<'a>(
+    buffers: impl IntoIterator<Item = &'a mut Buffer>,
+    values: impl IntoIterator<Item = DispatchTensor>,
+) -> Option<()> {
+    let mut values = values.into_iter();
+    for buffer in buffers {
+        buffer.write(values.next()?)?;
+    }
+    Some(())
 }

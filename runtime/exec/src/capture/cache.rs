@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use burn_dispatch::DispatchDevice;
 
 use super::GraphCapture;
+use super::layout::{LoopStart, StepLayout};
 use super::stats::CaptureStats;
-use super::step::{CapturedStep, LoopStart, StepLayout};
+use super::step::CapturedStep;
 use crate::program::Segment;
 
 /// Steps of one form that run plainly before it is recorded: recording takes as long as several.

@@ -113,3 +113,11 @@ impl Graph {
         unsafe { Dispatch::graph_replay(&self.device, &self.graph) }.map_err(ExecError::from)
     }
 }
+
+/// Why a step is not recorded, in the words of who refuses.
+pub(super) fn reason(error: ExecError) -> String {
+    match error {
+        ExecError::Device(why) | ExecError::NotReplayed(why) => why,
+        error => error.to_string(),
+    }
+}

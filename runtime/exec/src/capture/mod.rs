@@ -3,22 +3,27 @@
 //! A loop over batches launches the kernels of its step again and again. A [`CapturedStep`] is a
 //! segment over buffers of its own: values are copied in when the loop begins and out when it ends; in
 //! between, each replay writes the next state where the last one was, and only the batch and the
-//! random numbers are replaced. [`StepCache`] keeps captured steps from round to round. Which loops
+//! random numbers are replaced. Of batches that the step gathers from examples on the device, only the
+//! rows are; then several steps can be one recording. [`StepCache`] keeps captured steps from round to round. Which loops
 //! are replayed is for the caller to decide.
 
+mod block;
 mod buffer;
 mod cache;
 mod graph;
+mod layout;
 mod stats;
 mod step;
+mod step_block;
 mod validate;
 
 use std::fmt;
 use std::str::FromStr;
 
 pub use cache::{Lookup, StepCache};
+pub use layout::{ExampleColumn, InputRole, LoopStart, StepInputs, StepLayout};
 pub use stats::CaptureStats;
-pub use step::{CapturedStep, InputRole, LoopStart, StepLayout};
+pub use step::CapturedStep;
 
 use burn_dispatch::DispatchDevice;
 

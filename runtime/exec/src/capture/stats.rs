@@ -9,6 +9,8 @@ pub struct CaptureStats {
     pub captured: u64,
     /// Replays: each is one step of a client, or of a group of clients.
     pub replays: u64,
+    /// Launches of recordings: fewer than replays where one recording has several steps.
+    pub launches: u64,
     /// Steps of loops over batches that ran op by op, by the reason.
     pub plain: BTreeMap<String, u64>,
     /// Why a step that can be recorded runs op by op: the device recorded nothing, or a replay gave
@@ -24,10 +26,17 @@ impl CaptureStats {
         }
     }
 
+    /// Counts the launch of a recording of so many steps.
+    pub fn launched(&mut self, steps: u64) {
+        self.replays += steps;
+        self.launches += 1;
+    }
+
     /// Adds other counts.
     pub fn add(&mut self, other: Self) {
         self.captured += other.captured;
         self.replays += other.replays;
+        self.launches += other.launches;
         self.refused = self.refused.take().or(other.refused);
         for (why, steps) in other.plain {
             self.plain(&why, steps);

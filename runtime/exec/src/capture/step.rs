@@ -5,45 +5,36 @@ use std::sync::Arc;
 use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
 
-use super::buffer::{Buffer, own};
-use super::graph::Graph;
+use super::block::Block;
+use super::buffer::{Buffer, lost, own, write_all};
+use super::graph::{Graph, reason};
+use super::layout::{ExampleColumn, InputRole, LoopStart, StepInputs, StepLayout};
 use super::stats::CaptureStats;
 use super::validate::differs;
 use crate::device::ExecError;
 use crate::executor::Slots;
 use crate::program::Segment;
-use crate::tensor::read;
+use crate::tensor::{read, take_rows};
+use fedround_ir::tensor::{DType, TensorType};
 
 /// How many replays are compared with a plain run before they are trusted.
 const CHECKS: usize = 3;
 
-/// Where a step's input comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InputRole {
-    /// A leaf of what the loop carries.
-    State(usize),
-    /// A column of the batch.
-    Column,
-    /// A tensor from around the loop.
-    Outer,
+/// How steps run, one or several: what is recorded, its replay, and where its losses are.
+pub(super) struct Runs {
+    pub replay: fn(&CapturedStep) -> Result<(), ExecError>,
+    pub plain: fn(&mut CapturedStep, &DispatchDevice) -> Result<(), ExecError>,
+    pub losses: fn(&CapturedStep) -> &[Buffer],
 }
 
-/// How a loop's body is made of its segment.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StepLayout {
-    /// The segment's inputs but for what the program supplies.
-    pub inputs: Vec<InputRole>,
-    /// For each leaf that is carried, the output that is its next value; `None` where it stays.
-    pub next: Vec<Option<usize>>,
-}
-
-/// What a loop starts from.
-pub struct LoopStart {
-    /// The leaves that it carries.
-    pub state: Vec<DispatchTensor>,
-    /// The tensors from around it.
-    pub outer: Vec<DispatchTensor>,
-}
+const ONE: Runs = Runs {
+    replay: |step| match &step.graph {
+        Some(graph) => graph.replay(),
+        None => Err(lost()),
+    },
+    plain: CapturedStep::plain,
+    losses: |step| &step.losses,
+};
 
 /// A segment over buffers of its own: a run reads the batch and the state there and writes the next
 /// state back.
@@ -58,17 +49,17 @@ pub struct CapturedStep {
     passed: Vec<bool>,
     /// Hyper-parameters and constants, and `None` where a draw belongs.
     supplied: Vec<Option<DispatchTensor>>,
-    losses: Vec<Buffer>,
+    pub(super) losses: Vec<Buffer>,
+    examples: Vec<ExampleColumn>,
+    /// The rows of its batch among the examples.
+    pub(super) rows: Option<Buffer>,
+    pub(super) block: Option<Block>,
     graph: Option<Graph>,
     checks: usize,
     /// Why there is no graph and will be none.
     pub refused: Option<String>,
     /// What happened since it was last asked.
     pub stats: CaptureStats,
-}
-
-fn lost() -> ExecError {
-    ExecError::NotReplayed("a buffer of the step was lost".to_owned())
 }
 
 impl CapturedStep {
@@ -93,7 +84,7 @@ impl CapturedStep {
         for (_, ty, _) in &segment.plan.inputs {
             match roles.next()? {
                 Some(InputRole::Column) => columns.push(Buffer::blank(ty, device)?),
-                Some(InputRole::State(_) | InputRole::Outer) => {}
+                Some(InputRole::State(_) | InputRole::Outer | InputRole::Example(_)) => {}
                 None => match given.next()? {
                     Some(t) => supplied.push(Some(own(t, device)?)),
                     None => {
@@ -104,7 +95,19 @@ impl CapturedStep {
             }
         }
         let passed = segment.plan.passed();
+        let gathers = !start.examples.is_empty();
+        let alone = gathers && columns.is_empty() && draws.is_empty();
+        let together = if alone { start.together } else { 1 };
         Some(Self {
+            rows: match gathers {
+                true => Some(Buffer::blank(
+                    &TensorType::new(DType::I32, [start.rows]),
+                    device,
+                )?),
+                false => None,
+            },
+            block: Block::new(together, start.rows, CHECKS, device),
+            examples: start.examples,
             passed: passed.iter().map(Option::is_some).collect(),
             state: of(start.state)?,
             outer: of(start.outer)?,
@@ -154,6 +157,11 @@ impl CapturedStep {
         write_all(&mut self.state, state)
     }
 
+    /// Whether replays of a single step are no longer compared.
+    pub(super) fn is_trusted(&self) -> bool {
+        self.graph.is_some() && self.checks == 0
+    }
+
     /// Takes a step on a batch with the random numbers of one run; gives copies of its losses.
     ///
     /// # Errors
@@ -162,12 +170,12 @@ impl CapturedStep {
     /// memory for it.
     pub fn run(
         &mut self,
-        columns: Vec<DispatchTensor>,
-        draws: Vec<DispatchTensor>,
+        inputs: StepInputs,
         device: &DispatchDevice,
     ) -> Result<Vec<DispatchTensor>, ExecError> {
-        write_all(&mut self.columns, columns).ok_or_else(lost)?;
-        write_all(&mut self.draws, draws).ok_or_else(lost)?;
+        write_all(&mut self.rows, inputs.rows).ok_or_else(lost)?;
+        write_all(&mut self.columns, inputs.columns).ok_or_else(lost)?;
+        write_all(&mut self.draws, inputs.draws).ok_or_else(lost)?;
         if self.graph.is_none() && self.refused.is_none() {
             self.record(device)?;
         }
@@ -175,7 +183,7 @@ impl CapturedStep {
             Some(_) if self.checks > 0 => self.checked(device)?,
             Some(graph) => {
                 graph.replay()?;
-                self.stats.replays += 1;
+                self.stats.launched(1);
             }
             None => {
                 self.plain(device)?;
@@ -206,27 +214,12 @@ impl CapturedStep {
         self.set(before).ok_or_else(lost)
     }
 
-    /// Replays, and compares state and losses with those of a plain run, which count.
+    /// Replays and compares; a step that differs is not replayed again.
     fn checked(&mut self, device: &DispatchDevice) -> Result<(), ExecError> {
-        let before = self.state(device).ok_or_else(lost)?;
-        let replayed = match &self.graph {
-            Some(graph) => graph.replay().and_then(|()| self.values()),
-            None => self.values(),
-        };
-        self.set(before.clone()).ok_or_else(lost)?;
-        self.plain(device)?;
-        let expected = self.values()?;
-        let before = before.into_iter().map(read);
-        let before: Vec<Vec<f32>> = before.collect::<Result<_, _>>()?;
-        let differs = match replayed {
-            Ok(replayed) => differs(&replayed, &expected, &before),
-            Err(full @ ExecError::OutOfMemory(_)) => return Err(full),
-            Err(error) => Some(reason(error)),
-        };
-        match differs {
+        match self.compare(&ONE, device)? {
             None => {
                 self.checks -= 1;
-                self.stats.replays += 1;
+                self.stats.launched(1);
             }
             Some(why) => {
                 self.graph = None;
@@ -238,6 +231,27 @@ impl CapturedStep {
         Ok(())
     }
 
+    /// Replays, and compares state and losses with those of a plain run, which count. Gives where they
+    /// differ, if they do.
+    pub(super) fn compare(
+        &mut self,
+        runs: &Runs,
+        device: &DispatchDevice,
+    ) -> Result<Option<String>, ExecError> {
+        let before = self.state(device).ok_or_else(lost)?;
+        let replayed = (runs.replay)(self).and_then(|()| self.values(runs));
+        self.set(before.clone()).ok_or_else(lost)?;
+        (runs.plain)(self, device)?;
+        let expected = self.values(runs)?;
+        let before = before.into_iter().map(read);
+        let before: Vec<Vec<f32>> = before.collect::<Result<_, _>>()?;
+        match replayed {
+            Ok(replayed) => Ok(differs(&replayed, &expected, &before)),
+            Err(full @ ExecError::OutOfMemory(_)) => Err(full),
+            Err(error) => Ok(Some(reason(error))),
+        }
+    }
+
     /// From now on it runs op by op.
     fn refuse(&mut self, why: String) {
         self.stats.refused = Some(why.clone());
@@ -245,13 +259,13 @@ impl CapturedStep {
     }
 
     /// The elements of the state, then of the losses.
-    fn values(&self) -> Result<Vec<Vec<f32>>, ExecError> {
-        let all = self.state.iter().chain(&self.losses);
+    fn values(&self, runs: &Runs) -> Result<Vec<Vec<f32>>, ExecError> {
+        let all = self.state.iter().chain((runs.losses)(self));
         all.map(|b| read(b.lend().ok_or_else(lost)?)).collect()
     }
 
     /// Takes the step op by op: what is recorded.
-    fn plain(&mut self, device: &DispatchDevice) -> Result<(), ExecError> {
+    pub(super) fn plain(&mut self, device: &DispatchDevice) -> Result<(), ExecError> {
         let outputs = self.outputs(device)?;
         let kept = outputs.len() - self.segment.losses;
         for (leaf, from) in self.state.iter_mut().zip(&self.layout.next) {
@@ -269,6 +283,11 @@ impl CapturedStep {
             InputRole::State(leaf) => self.state.get(*leaf)?.lend(),
             InputRole::Column => columns.next()?.lend(),
             InputRole::Outer => outer.next()?.lend(),
+            InputRole::Example(j) => {
+                let own = self.examples.get(*j)?;
+                let rows = self.rows.as_ref()?.lend()?;
+                Some(take_rows(own.all.clone(), rows, &own.shape))
+            }
         });
         let mut draws = self.draws.iter();
         let supplied = self.supplied.iter().map(|given| match given {
@@ -291,23 +310,4 @@ impl CapturedStep {
         });
         outputs.collect::<Option<_>>().ok_or_else(lost)
     }
-}
-
-/// Why a step is not recorded, in the words of who refuses.
-fn reason(error: ExecError) -> String {
-    match error {
-        ExecError::Device(why) | ExecError::NotReplayed(why) => why,
-        error => error.to_string(),
-    }
-}
-
-fn write_all(
-    buffers: &mut [Buffer],
-    values: impl IntoIterator<Item = DispatchTensor>,
-) -> Option<()> {
-    let mut values = values.into_iter();
-    for buffer in buffers {
-        buffer.write(values.next()?)?;
-    }
-    Some(())
 }

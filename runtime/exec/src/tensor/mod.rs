@@ -4,6 +4,7 @@ mod finite;
 mod half;
 pub(crate) mod host;
 mod readback;
+mod rows;
 mod transfer;
 
 use burn::tensor::{DispatchTensor, Shape, TensorData};
@@ -16,6 +17,7 @@ pub use finite::all_finite;
 pub(crate) use half::{round, widen};
 pub use host::{compact, floats, is_host};
 pub use readback::{device_reads, read, read_all, read_ints};
+pub use rows::{take_ints, take_rows};
 pub use transfer::{transfer, transfer_all};
 
 use crate::device::is_cpu;

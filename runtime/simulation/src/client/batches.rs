@@ -4,10 +4,12 @@ use crate::sampling::client_order;
 use burn::tensor::DispatchTensor;
 use fedround_data::Column;
 use fedround_data::augment::{Scratch, Visit};
+use fedround_exec::capture::ExampleColumn;
 use fedround_exec::tensor::{from_floats, from_ints};
+use fedround_exec::tensor::{take_ints, take_rows};
 use fedround_ir::Loc;
 use fedround_ir::fed::Kind;
-use fedround_ir::tensor::{Op, TensorType};
+use fedround_ir::tensor::TensorType;
 use fedround_passes::lowering::{Frontend, LowerError};
 use fedround_random::LocalEpoch;
 
@@ -17,7 +19,6 @@ use fedround_exec::CompileError;
 use crate::device_examples::column;
 use crate::error::RunError;
 use crate::value::RtVal;
-use crate::value::batching::apply;
 
 /// One client's batches of a `for_batches`: every epoch visits its examples in its own order; the
 /// last batch of an epoch may be short.
@@ -124,6 +125,16 @@ impl Gathered {
         }
     }
 
+    /// The rows of the batches, and of as many after them as `steps` of the same size have, if the examples
+    /// are on the device.
+    pub fn rows(&self, steps: usize) -> Option<DispatchTensor> {
+        let Columns::Device(rows, first) = &self.columns else {
+            return None;
+        };
+        let all = steps * self.n * self.live.len();
+        Some(take_ints(rows.clone(), *first, first + all))
+    }
+
     /// The batches on a device.
     pub fn batch(self, cx: RoundContext<'_>) -> Result<RtVal, RunError> {
         let device = cx.program.device();
@@ -137,16 +148,10 @@ impl Gathered {
             }
             Columns::Device(rows, first) => {
                 let (n, clients) = (self.n, self.live.len());
-                let place = (first, first + n * clients);
-                let rows = apply(&Op::Slice(vec![place]), vec![rows]);
-                let columns = cx.program.schedule().columns.iter();
-                let columns = columns.map(|(name, kind)| {
-                    let (_, shape) = sizes(cx, (name, *kind), n, clients)?;
-                    let own = rows.clone().zip(cx.resident);
-                    own.and_then(|(rows, all)| all.gather((name, *kind), rows, shape))
-                        .ok_or_else(|| RunError::Column(name.clone()))
-                });
-                columns.collect::<Result<_, _>>()?
+                let rows = take_ints(rows, first, first + n * clients);
+                let columns = example_columns(cx, n, clients)?.into_iter();
+                let columns = columns.map(|own| take_rows(own.all, rows.clone(), &own.shape));
+                columns.collect()
             }
         };
         let batch = RtVal::Batch(self.n, columns);
@@ -155,6 +160,26 @@ impl Gathered {
             _ => RtVal::each(batch),
         })
     }
+}
+
+/// The columns of the examples on the device, and the shapes of batches of `n` for so many clients; none
+/// where they are on the host.
+pub(crate) fn example_columns(
+    cx: RoundContext<'_>,
+    n: usize,
+    clients: usize,
+) -> Result<Vec<ExampleColumn>, RunError> {
+    let Some(resident) = cx.resident else {
+        return Ok(vec![]);
+    };
+    let columns = cx.program.schedule().columns.iter();
+    let columns = columns.map(|(name, kind)| {
+        let (_, shape) = sizes(cx, (name, *kind), n, clients)?;
+        let all = resident.find(name, *kind).cloned();
+        let all = all.ok_or_else(|| RunError::Column(name.clone()))?;
+        Ok(ExampleColumn { all, shape })
+    });
+    columns.collect()
 }
 
 /// Whose batches have `n` examples.

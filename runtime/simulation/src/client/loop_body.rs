@@ -9,8 +9,18 @@ pub(crate) struct Loop {
     pub size: Option<usize>,
     /// How many of its steps are replayed, at most.
     pub steps: u64,
+    /// How many of them, one after another, are of all clients.
+    pub together: usize,
     /// Whether all clients of the group go through it.
     pub all: bool,
+}
+
+/// The most steps of one recording: each is recorded, and takes memory of its own.
+const TOGETHER: usize = 16;
+
+/// Into how many steps each an epoch of `steps` is divided, so that few are left over.
+fn together(steps: usize) -> usize {
+    steps / steps.div_ceil(TOGETHER).max(1)
 }
 
 impl Clients<'_> {
@@ -20,13 +30,26 @@ impl Clients<'_> {
             .ids
             .iter()
             .map(|&id| &self.cx.dataset.client_indices[id]);
-        let most = parts.map(Vec::len).max().unwrap_or_default();
+        let most = parts.clone().map(Vec::len).max().unwrap_or_default();
+        let least = parts.map(Vec::len).min().unwrap_or_default();
         let size = if self.alone() { size.min(most) } else { size };
         let steps = epochs * most.checked_div(size).unwrap_or_default();
         Loop {
             size: Some(size),
             steps: steps as u64,
+            together: together(least.checked_div(size).unwrap_or_default()),
             all: self.live.is_none(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::together;
+
+    #[test]
+    fn few_steps_are_left_over() {
+        let of = [0, 1, 7, 16, 17, 31, 60, 64].map(together);
+        assert_eq!(of, [0, 1, 7, 16, 8, 15, 15, 16]);
     }
 }

@@ -45,6 +45,13 @@ impl Inputs {
         self.read(v, columns);
     }
 
+    /// The same, which the step gathers on the device.
+    fn gathered(&mut self, examples: usize, columns: usize, each: bool) {
+        self.each.push(each);
+        self.batches.push(examples);
+        self.roles.extend((0..columns).map(InputRole::Example));
+    }
+
     /// A value of so many tensors that is read before each step.
     fn read(&mut self, v: Value, tensors: usize) {
         self.reads.push(v);
@@ -71,7 +78,10 @@ impl Clients<'_> {
             match (at, entry.size) {
                 (Some(0), Some(size)) => {
                     let columns = self.cx.program.schedule().columns.len();
-                    found.batch(*v, size, columns, !self.alone());
+                    match self.cx.resident {
+                        Some(_) => found.gathered(size, columns, !self.alone()),
+                        None => found.batch(*v, size, columns, !self.alone()),
+                    }
                 }
                 // What is carried comes after the batch.
                 _ => {

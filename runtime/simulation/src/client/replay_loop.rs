@@ -10,7 +10,7 @@ use fedround_ir::fed::Op;
 use fedround_passes::schedule::{Block, Control};
 
 use super::Clients;
-use super::batches::Gathered;
+use super::batches::{Gathered, example_columns};
 use super::loop_body::Loop;
 use super::replay_analysis::{Analysis, Replayable};
 use crate::context::missing;
@@ -19,7 +19,7 @@ use crate::interpreter::{Walker, carried, random_keys, repeat};
 use crate::value::batching::{leaves, select_all, stack};
 use crate::value::{Env, RtVal};
 use fedround_exec::ExecError;
-use fedround_exec::capture::{CapturedStep, Lookup, LoopStart, StepCache};
+use fedround_exec::capture::{CapturedStep, Lookup, LoopStart, StepCache, StepInputs};
 
 /// A loop and its recorded step, with the loop's values in place.
 pub(crate) struct Recorded<'a, 'b> {
@@ -59,6 +59,17 @@ impl Clients<'_> {
         let start = LoopStart {
             state: self.flat(&control.op, values)?,
             outer: plan.outer.clone(),
+            examples: match of.size {
+                Some(n) => example_columns(self.cx, n, self.ids.len())?,
+                None => vec![],
+            },
+            rows: of.size.unwrap_or_default() * self.ids.len(),
+            // What is read anew before each step has to be read.
+            together: if plan.fresh.is_empty() {
+                of.together
+            } else {
+                1
+            },
         };
         let device = self.cx.program.device();
         let found = replays.take(&plan.segment, &plan.layout, start, of.steps, device);
@@ -78,9 +89,24 @@ impl Clients<'_> {
     ) -> Result<Vec<RtVal>, RunError> {
         let device = self.cx.program.device();
         let lost = || missing(op, "buffer");
+        let mut ready = vec![];
         for batches in steps {
             let batches = batches?;
-            if recorded.plan.of.size == Some(batches.n) {
+            let full = recorded.plan.of.size == Some(batches.n);
+            if full && let Some(steps) = recorded.step.block() {
+                let all = batches.live.iter().all(|&live| live);
+                if all {
+                    ready.push(batches);
+                    if ready.len() == steps {
+                        self.replay_block(op, &mut ready, &mut recorded)?;
+                    }
+                    continue;
+                }
+            }
+            for earlier in ready.drain(..) {
+                self.replay_batches((op, body), env, earlier, &mut recorded)?;
+            }
+            if full {
                 self.replay_batches((op, body), env, batches, &mut recorded)?;
                 continue;
             }
@@ -90,7 +116,33 @@ impl Clients<'_> {
             step.set(self.flat(op, &values)?).ok_or_else(lost)?;
             step.stats.plain("a batch is not full", 1);
         }
+        for last in ready {
+            self.replay_batches((op, body), env, last, &mut recorded)?;
+        }
         self.end(op, recorded)
+    }
+
+    /// Steps of all clients whose batches are gathered on the device, by one launch.
+    fn replay_block(
+        &mut self,
+        op: &Op,
+        ready: &mut Vec<Gathered>,
+        Recorded { plan, step }: &mut Recorded<'_, '_>,
+    ) -> Result<(), RunError> {
+        let first = ready.first().and_then(|batches| batches.rows(ready.len()));
+        let rows = first.ok_or_else(|| missing(op, "batch"))?;
+        for batches in ready.drain(..) {
+            self.take_part(&batches.live);
+        }
+        let losses = step.run_block(rows, self.cx.program.device())?;
+        if plan.replays.required
+            && let Some(why) = &step.stats.refused
+        {
+            return Err(ExecError::NotReplayed(why.clone()).into());
+        }
+        let grouped = !self.alone();
+        self.losses(&[losses], grouped);
+        Ok(())
     }
 
     /// A step of the clients that have a batch; the state of the others stays.
@@ -107,8 +159,11 @@ impl Clients<'_> {
             true => None,
             false => Some(recorded.values(device).ok_or_else(lost)?),
         };
-        env.set(body.args[0], batches.batch(self.cx)?);
-        self.replay_step(op, env, recorded)?;
+        let rows = batches.rows(1);
+        if rows.is_none() {
+            env.set(body.args[0], batches.batch(self.cx)?);
+        }
+        self.replay_step(op, env, rows, recorded)?;
         if let Some((live, old)) = self.live.take().zip(old) {
             let new = recorded.values(device).ok_or_else(lost)?;
             let kept = select_all(&live, &new, &old, device).ok_or_else(lost)?;
@@ -133,6 +188,7 @@ impl Clients<'_> {
         let of = Loop {
             size: None,
             steps: times as u64,
+            together: 1,
             all: self.live.is_none(),
         };
         let recorded = self.recorded(replays, (control, body), env, &values, of)?;
@@ -145,7 +201,7 @@ impl Clients<'_> {
         };
         drop(values);
         for _ in 0..times {
-            self.replay_step(op, env, &mut recorded)?;
+            self.replay_step(op, env, None, &mut recorded)?;
         }
         let values = self.end(op, recorded)?;
         for (result, value) in op.results.iter().zip(values) {
@@ -172,6 +228,7 @@ impl Clients<'_> {
         &mut self,
         op: &Op,
         env: &mut Env,
+        rows: Option<DispatchTensor>,
         Recorded { plan, step }: &mut Recorded<'_, '_>,
     ) -> Result<(), RunError> {
         let (cx, grouped) = (self.cx, !self.alone());
@@ -182,7 +239,12 @@ impl Clients<'_> {
         let supplies = &plan.segment.supplies;
         let keys = random_keys(self, plan.index, supplies);
         let draws = supplies.draws(&keys, cx.secret, cx.program.device());
-        let losses = step.run(columns, draws.collect(), cx.program.device())?;
+        let inputs = StepInputs {
+            rows,
+            columns,
+            draws: draws.collect(),
+        };
+        let losses = step.run(inputs, cx.program.device())?;
         match &step.refused {
             Some(why) if plan.replays.required => {
                 return Err(ExecError::NotReplayed(why.clone()).into());

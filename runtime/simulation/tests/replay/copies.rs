@@ -22,13 +22,13 @@ fn calls(trace: &str) -> [usize; 4] {
     CALLS.map(|call| trace.matches(call).count())
 }
 
-/// Of the last of four rounds of two clients, side by side, of eight steps each.
+/// Of the last of eight rounds of two clients, side by side, of eight steps each.
 fn last_round(trace: &str, graphs: GraphCapture, data: DeviceData) -> [usize; 4] {
     let case = Case {
         algorithm: &fed_avg(),
         model: "logistic",
         parts: &[32, 32],
-        rounds: 4,
+        rounds: 8,
         batch: CohortBatch::Clients(2),
     };
     let simulation = simulation(&case).with_device_data(data);
@@ -54,5 +54,11 @@ fn a_round_copies_the_rows_of_its_batches_alone() {
         // Two columns of eight batches, and one more; now the rows of all batches, and one more.
         assert_eq!((copied[0], gathered[0]), (17, 2), "{graphs}");
         assert_eq!(copied[1], gathered[1], "{graphs}");
+        let launches = if graphs == GraphCapture::Off {
+            (0, 0)
+        } else {
+            (8, 1)
+        };
+        assert_eq!((copied[3], gathered[3]), launches, "{graphs}");
     }
 }
