@@ -318,11 +318,18 @@ impl Simulation {
             return self.advance_without_failures(most, look);
         }
         let stats = in_smaller_groups(&mut most, |most| {
-            let stats = self.advance_without_failures(most, None);
-            if let Err(RunError::Exec(ExecError::OutOfMemory(_))) = stats {
+            loop {
+                let stats = self.advance_without_failures(most, None);
+                let Err(RunError::Exec(ExecError::OutOfMemory(_))) = stats else {
+                    return stats;
+                };
+                // Without the examples there may be room for as many clients.
+                let again = self.devices_with_examples() > 0;
                 self.sites_mut().for_each(|site| site.free());
+                if !again {
+                    return stats;
+                }
             }
-            stats
         });
         self.sites_mut()
             .for_each(|site| site.group = site.group.min(most));
