@@ -108,8 +108,8 @@ fn copy(
         _ => Dispatch::float_full(whole, Scalar::Float(0.0), device, FloatDType::F32),
     };
     let rows: Vec<usize> = (0..n).collect();
-    let parts = rows.chunks((CHUNK / (4 * features)).max(1));
-    parts.into_iter().try_fold(zero, |all, part| {
+    let mut parts = rows.chunks((CHUNK / (4 * features)).max(1));
+    parts.try_fold(zero, |all, part| {
         let mut place = vec![Slice::new(
             part[0] as isize,
             Some((part[0] + part.len()) as isize),

@@ -16,7 +16,8 @@ pub enum PlainReason {
     /// The body computes in several segments, or does something else between them.
     #[error("the loop's body is more than one segment")]
     Segments,
-    /// The segment updates buffers, such as running means, of parameters that the loop does not carry.
+    /// The segment updates buffers, such as running means, of parameters that the loop does not carry; a
+    /// model without buffers has none to update.
     #[error("it advances buffers of parameters from around it")]
     Buffers,
     /// The body yields a value that it neither made nor carries.
@@ -159,7 +160,8 @@ fn next_leaves(
         let at = compute.advanced.iter().position(|w| w == v)?;
         Some(outputs + at * buffers.len())
     };
-    if compute.advanced.iter().any(|v| !body.args.contains(v)) {
+    let outside = |v: &Value| !body.args.contains(v);
+    if !buffers.is_empty() && compute.advanced.iter().any(outside) {
         return Err(PlainReason::Buffers);
     }
     let mut next = vec![];

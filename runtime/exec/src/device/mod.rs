@@ -148,12 +148,15 @@ pub fn is_cpu(device: &DispatchDevice) -> bool {
 }
 
 /// Whether a device is an NVIDIA GPU, used through CUDA.
+#[cfg(feature = "cuda")]
 pub(crate) fn is_cuda(device: &DispatchDevice) -> bool {
-    match device {
-        #[cfg(feature = "cuda")]
-        DispatchDevice::Cube(CubeDevice::Cuda(_)) => true,
-        _ => false,
-    }
+    matches!(device, DispatchDevice::Cube(CubeDevice::Cuda(_)))
+}
+
+/// Whether a device is an NVIDIA GPU: a build without CUDA uses none.
+#[cfg(not(feature = "cuda"))]
+pub(crate) fn is_cuda(_: &DispatchDevice) -> bool {
+    false
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ mod time;
 
 use fedround::optim::schedule::inverse_time;
 use fedround::prelude::*;
-use fedround_algorithms::{FedAvg, Scaffold};
+use fedround_algorithms::{Ef21, FedAvg, Scaffold};
 use fedround_exec::{CaptureStats, Device, GraphCapture};
 use fedround_simulation::{ByteSize, CohortBatch, DeviceData};
 
@@ -166,6 +166,23 @@ fn examples_on_the_device_train_as_copied_batches() {
         simulation.run_round().unwrap();
         assert_eq!(simulation.devices_with_examples(), devices, "{budget}");
     }
+}
+
+/// A loop that adds up gradients of the parameters around it: they have no buffers to update.
+#[test]
+fn replays_of_a_sum_of_gradients_are_its_steps() {
+    let case = Case {
+        algorithm: &Ef21 {
+            batch: 4,
+            ..Ef21::default()
+        },
+        model: "logistic",
+        parts: &[18, 18],
+        rounds: 5,
+        batch: CohortBatch::Clients(2),
+    };
+    let stats = agree(&case);
+    assert_eq!((stats.captured, stats.replays), (1, 12), "{stats:?}");
 }
 
 /// Half of a layer is dropped, by masks that no two steps share.
