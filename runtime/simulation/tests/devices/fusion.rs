@@ -27,9 +27,10 @@ const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/devices/fused");
 
 /// The texts by algorithm and model. The test may run on another machine than the one that it was
 /// built on.
-const TEXTS: [(&str, &str, &str); 4] = [
+const TEXTS: [(&str, &str, &str); 5] = [
     ("fedavg", "2nn", include_str!("fused/fedavg.2nn.txt")),
     ("fedavg", "cnn", include_str!("fused/fedavg.cnn.txt")),
+    ("fedavg", "lenet5", include_str!("fused/fedavg.lenet5.txt")),
     ("fedprox", "2nn", include_str!("fused/fedprox.2nn.txt")),
     ("fedprox", "cnn", include_str!("fused/fedprox.cnn.txt")),
 ];
@@ -89,8 +90,9 @@ fn no_step_has_more_kernels() {
     let dense = CASES.iter().filter(quick);
     let images = ["fedavg", "fedprox", "scaffold"];
     let images = CASES.iter().filter(|case| images.contains(&case.0));
+    let images = |model| images.clone().map(move |case| (case, model, task(28)));
     let dense = dense.map(|case| (case, "2nn", task(8)));
-    let cases = dense.chain(images.map(|case| (case, "cnn", task(28))));
+    let cases = dense.chain(images("cnn")).chain(images("lenet5"));
     let wgpu = devices().into_iter().find(|d| matches!(d, Device::Wgpu(_)));
     let Some(device) = wgpu else {
         return;
