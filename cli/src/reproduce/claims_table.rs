@@ -1,28 +1,65 @@
 //! The claims of a table for people.
 
+use std::collections::BTreeSet;
+
 use comfy_table::Table;
 use fedround_metrics::paired::CorrectedDifference;
 
 use super::claims::Found;
+use super::layout::{first_narrow, titled};
 use super::report::Report;
 use crate::compare::probability;
 use crate::table::table;
 
-/// A table of the claims, and what its numbers are; nothing where there are none.
-pub(super) fn claims(report: &Report, style: &str) -> Option<(Table, String)> {
+/// How the claims are laid out: with a table of its own for each setting, and for each measure, or not.
+type Split = [bool; 2];
+
+/// The tables of the claims, in the first layout that fits a terminal.
+pub(super) fn claims(report: &Report, style: &str) -> Vec<String> {
+    let layouts: [Split; 3] = [[false, false], [true, false], [true, true]];
+    first_narrow(layouts, style, |split, style| {
+        split_by(report, split, style)
+    })
+}
+
+fn split_by(report: &Report, split: Split, style: &str) -> Vec<String> {
     let claims = &report.claims;
-    if claims.is_empty() {
-        return None;
-    }
-    let settings = report.settings.len() > 1;
-    let measures = claims
-        .iter()
-        .any(|claim| claim.measure != claims[0].measure);
+    let measures: BTreeSet<usize> = claims.iter().map(|claim| claim.measure).collect();
+    // Whether there are several settings or measures to tell apart.
+    let several = [report.settings.len() > 1, measures.len() > 1];
+    let own = |claim: &Found| {
+        let place = [claim.setting, claim.measure];
+        [0, 1].map(|i| (split[i] && several[i]).then_some(place[i]))
+    };
+    let groups: BTreeSet<_> = claims.iter().map(own).collect();
+    let of_group = |group: &[Option<usize>; 2]| {
+        let setting = group[0].map(|i| report.settings[i].as_str());
+        let measure = group[1].map(|i| measure_name(report, i));
+        let names: Vec<&str> = setting.into_iter().chain(measure).collect();
+        let title = (!names.is_empty()).then(|| format!("Claims, {}", names.join(": ")));
+        let columns = [0, 1].map(|i| several[i] && group[i].is_none());
+        let claims = claims.iter().filter(|claim| own(claim) == *group);
+        titled(style, title, &table_of(report, claims, columns, style))
+    };
+    groups.iter().map(of_group).collect()
+}
+
+/// A measure without its unit, which is that of the table above.
+fn measure_name(report: &Report, measure: usize) -> &str {
+    let name = report.measures[measure].split(',').next();
+    name.unwrap_or_default()
+}
+
+/// A table of some claims, with the columns of settings and of measures if it is `[with_settings, with_measures]`.
+fn table_of<'c>(
+    report: &Report,
+    claims: impl Iterator<Item = &'c Found>,
+    [settings, measures]: [bool; 2],
+    style: &str,
+) -> Table {
     let row = |claim: &Found| {
         let sign = if claim.less { "<" } else { ">" };
         let [ours, theirs] = [claim.method, claim.than].map(|i| &report.methods[i]);
-        // A measure's unit is that of the table above.
-        let measure = report.measures[claim.measure].split(',').next();
         let of = |cell: &dyn Fn(&CorrectedDifference) -> String| {
             claim.difference.as_ref().map_or("-".to_owned(), cell)
         };
@@ -31,7 +68,7 @@ pub(super) fn claims(report: &Report, style: &str) -> Option<(Table, String)> {
         cells.extend(settings.then(|| report.settings[claim.setting].clone()));
         let star = if claim.headline { " *" } else { "" };
         cells.push(format!("{ours} {sign} {theirs}{star}"));
-        cells.extend(measures.then(|| measure.unwrap_or_default().to_owned()));
+        cells.extend(measures.then(|| measure_name(report, claim.measure).to_owned()));
         cells.extend([
             of(&|d| write(d.difference.mean)),
             of(&|d| format!("{} to {}", write(d.low_holm), write(d.high_holm))),
@@ -46,11 +83,15 @@ pub(super) fn claims(report: &Report, style: &str) -> Option<(Table, String)> {
     header.extend(measures.then_some("in"));
     let names = header.len();
     header.extend(["difference", "95 % interval", "p", "verdict"]);
-    let about = format!(
+    table(style, header, names, claims.map(row))
+}
+
+/// What the numbers of claims are; nothing if there are no claims.
+pub(super) fn about_claims(report: &Report) -> Option<String> {
+    (!report.claims.is_empty()).then(|| format!(
         "Claims: mean differences of runs with the same seed, which have the same clients, initial weights and batches; Student's intervals and p, corrected by Holm's method {}, whichever of them are run. The interval alone decides: on the claim's side of zero it is shown, on the other side contradicted.",
         families(report.family)
-    );
-    Some((table(style, header, names, claims.iter().map(row)), about))
+    ))
 }
 
 /// What the claims are corrected for.

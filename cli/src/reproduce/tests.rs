@@ -1,5 +1,7 @@
 //! Every table can be run: its names exist, and its numbers are where they belong.
 
+mod fit;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use fedround_data::DatasetInfo;
