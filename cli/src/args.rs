@@ -11,6 +11,7 @@ use crate::bench::BenchArgs;
 use crate::compare::CompareArgs;
 use crate::data::DataArgs;
 use crate::doctor::DoctorArgs;
+use crate::drawing::Picture;
 use crate::error::CliError;
 #[cfg(feature = "flower")]
 use crate::federation::{CoordinatorArgs, FederationArgs, PartyArgs};
@@ -174,6 +175,7 @@ Stages:
 Examples:
   fedround graph fedprox --at linked
   fedround graph fedavg --format svg > fedavg.svg          two lanes, for a paper
+  fedround graph fedavg --format pdf > fedavg.pdf          the same; in a build with --features raster
   fedround graph fedavg --at tensor --format dot | dot -Tpdf > step.pdf
   fedround graph fedavg --at tensor --costs
   fedround graph fedprox --at plan --model cnn --set batch=20
@@ -222,9 +224,22 @@ pub(crate) struct GraphArgs {
 }
 
 impl GraphArgs {
-    /// How the graph is written.
+    /// How the graph is written, before a drawing is converted.
     pub fn format(&self) -> Format {
-        if self.json { Format::Json } else { self.format }
+        match (self.json, self.format) {
+            (true, _) => Format::Json,
+            (false, Format::Png | Format::Pdf) => Format::Svg,
+            (false, format) => format,
+        }
+    }
+
+    /// What the drawing is converted to.
+    pub fn picture(&self) -> Option<Picture> {
+        match self.format {
+            Format::Png => Some(Picture::Png),
+            Format::Pdf => Some(Picture::Pdf),
+            _ => None,
+        }
     }
 
     /// What the subject is compiled for.
@@ -278,6 +293,10 @@ pub(crate) enum Format {
     Dot,
     /// A drawing, for papers
     Svg,
+    /// The drawing in pixels; needs a build with --features raster
+    Png,
+    /// The drawing as a page; needs a build with --features raster
+    Pdf,
     /// For other programs
     Json,
 }

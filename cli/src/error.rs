@@ -25,6 +25,7 @@ use fedround_store::StoreError;
 use crate::bench::BenchError;
 use crate::compare::CompareError;
 use crate::data::DataCommandError;
+use crate::drawing::DrawingError;
 #[cfg(feature = "flower")]
 use crate::federation::FederationError;
 use crate::new::NewError;
@@ -68,6 +69,8 @@ pub(crate) enum CliError {
     },
     #[error(transparent)]
     DataCommand(#[from] DataCommandError),
+    #[error(transparent)]
+    Drawing(#[from] DrawingError),
     #[error(transparent)]
     Compare(#[from] CompareError),
     #[cfg(feature = "flower")]

@@ -1,5 +1,7 @@
 //! The subcommand `fedround graph`: prints or draws a program at one stage of its compilation.
 
+use std::io::{self, IsTerminal};
+
 use fedround_draw::{Sheet, dot, json, svg};
 use fedround_exec::Program;
 use fedround_ir::fed::{Module, print as fed_text, print_exact};
@@ -8,16 +10,23 @@ use fedround_passes::tensor::cost;
 
 use crate::args::{Format, GraphArgs, Stage};
 use crate::catalog::Catalog;
+use crate::drawing::{DrawingError, encode};
 use crate::error::CliError;
 use crate::pass_changes;
 use crate::pass_dump::pass_manager;
 use crate::tensor_sheets::sheets;
-use crate::terminal::print;
+use crate::terminal::{print, print_bytes};
 
 /// Runs the subcommand.
 pub(crate) fn graph(catalog: &Catalog, args: &GraphArgs) -> Result<(), CliError> {
     if let Some(pass) = args.pass.as_ref().or(args.diff.as_ref()) {
         return pass_changes::show(catalog, args, pass, args.diff.is_some());
+    }
+    if let Some(picture) = args.picture() {
+        picture.check()?;
+        if io::stdout().is_terminal() {
+            return Err(DrawingError::Terminal(picture).into());
+        }
     }
     let mut manager = pass_manager()?;
     let target = args.target()?;
@@ -31,7 +40,7 @@ pub(crate) fn graph(catalog: &Catalog, args: &GraphArgs) -> Result<(), CliError>
         _ => None,
     };
     if let Some(module) = drawn.filter(|_| !args.costs) {
-        return print(&drawing(&program, module));
+        return show(args, &drawing(&program, module));
     }
     let mut texts = vec![];
     let phases = program.phases();
@@ -47,7 +56,15 @@ pub(crate) fn graph(catalog: &Catalog, args: &GraphArgs) -> Result<(), CliError>
         };
         texts.push(header + one(args, program)?.trim_end());
     }
-    print(&(texts.join("\n\n") + "\n"))
+    show(args, &(texts.join("\n\n") + "\n"))
+}
+
+/// Prints a text, or what a drawing is converted to.
+fn show(args: &GraphArgs, text: &str) -> Result<(), CliError> {
+    match args.picture() {
+        Some(picture) => print_bytes(&encode(text, picture)?),
+        None => print(text),
+    }
 }
 
 /// All phases on one page.
@@ -91,7 +108,7 @@ fn module(module: &Module, program: &Program, format: Format) -> Result<String, 
     Ok(match format {
         Format::Text => fed_text(module),
         Format::Dot => dot::module(module),
-        Format::Svg => svg::module(module, Some(program)),
+        Format::Svg | Format::Png | Format::Pdf => svg::module(module, Some(program)),
         Format::Json => serde_json::to_string_pretty(&json::module(module))?,
     })
 }
@@ -99,7 +116,7 @@ fn module(module: &Module, program: &Program, format: Format) -> Result<String, 
 fn graphs(sheets: &[Sheet], format: Format) -> Result<String, CliError> {
     Ok(match format {
         Format::Dot => dot::sheets(sheets),
-        Format::Svg => svg::sheets(sheets),
+        Format::Svg | Format::Png | Format::Pdf => svg::sheets(sheets),
         Format::Text | Format::Json => serde_json::to_string_pretty(&json::sheets(sheets))?,
     })
 }

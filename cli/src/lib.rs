@@ -36,6 +36,7 @@ mod dead_hypers;
 mod diff;
 mod digest;
 mod doctor;
+mod drawing;
 mod error;
 mod eval;
 mod explain;

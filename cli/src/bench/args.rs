@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::TaskName;
 use super::sweep::Sweep;
+use crate::drawing::drawing_path;
 
 const BENCH: &str = "\
 Tasks (one local epoch of plain SGD):
@@ -66,8 +67,8 @@ pub(crate) struct BenchArgs {
     /// Write the JSON here too
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Draw the sweep as an SVG file
-    #[arg(long, value_name = "FILE", requires = "sweep")]
+    /// Draw the sweep in this file: .svg, or .png or .pdf in a build with --features raster
+    #[arg(long, value_name = "FILE", requires = "sweep", value_parser = drawing_path)]
     pub plot: Option<PathBuf>,
 }
 

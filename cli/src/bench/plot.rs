@@ -6,18 +6,18 @@ use plotters::prelude::*;
 
 use super::report::Row;
 use crate::error::CliError;
-use crate::plot::{Area, Drawn, FONT, LineStyle, svg};
+use crate::plot::{Area, Drawn, FONT, LineStyle, save};
 
 const SIZE: (u32, u32) = (880, 320);
 
-/// Draws the time and the memory of a round over what varies, to an SVG file.
+/// Draws the time and the memory of a round over what varies, to a file whose name says the format.
 pub(super) fn draw(
     path: &Path,
     axis: &str,
     values: &[usize],
     rows: &[Row],
 ) -> Result<(), CliError> {
-    svg(path, SIZE, |root| drawn(root, axis, values, rows))
+    save(path, SIZE, |root| drawn(root, axis, values, rows))
 }
 
 fn drawn(root: &Area<'_>, axis: &str, values: &[usize], rows: &[Row]) -> Drawn {

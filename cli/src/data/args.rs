@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use crate::drawing::drawing_path;
 use crate::read_args::ReadArgs;
 
 const EXAMPLES: &str = "\
@@ -117,8 +118,8 @@ pub(crate) struct PartitionArgs {
     /// Seed of the partition
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Draw clients against classes in this SVG file
-    #[arg(long, value_name = "FILE")]
+    /// Draw clients against classes in this file: .svg, or .png or .pdf in a build with --features raster
+    #[arg(long, value_name = "FILE", value_parser = drawing_path)]
     pub out: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]

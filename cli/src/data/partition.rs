@@ -8,8 +8,9 @@ use serde::Serialize;
 
 use super::args::PartitionArgs;
 use super::error::DataCommandError;
+use crate::drawing;
 use crate::error::CliError;
-use crate::files::{json, write_text};
+use crate::files::json;
 use crate::plot::HeatMap;
 use crate::settings::CLIENTS;
 use crate::table::{is_narrow, numbers};
@@ -52,7 +53,7 @@ pub(super) fn partition(args: &PartitionArgs) -> Result<String, CliError> {
     let counts = class_counts(&parts, labels, data.classes);
     if let Some(out) = &args.out {
         let title = format!("{}, {partition}", data.name);
-        write_text(out, &holdings(out, &title, &counts, &data.class_names)?)?;
+        drawing::write(out, &holdings(out, &title, &counts, &data.class_names)?)?;
     }
     let sizes = || parts.iter().map(Vec::len);
     let held: usize = sizes().sum();

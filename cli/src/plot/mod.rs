@@ -18,8 +18,8 @@ pub(crate) use lines::{Axis, Chart, Series, draw, panel, text};
 pub(crate) use phase_marks::PhaseMark;
 pub(crate) use style::{LineStyle, heat};
 
+use crate::drawing;
 use crate::error::CliError;
-use crate::files::write_text;
 
 pub(crate) const FONT: (&str, i32) = ("sans-serif", 13);
 
@@ -27,13 +27,13 @@ pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// Whether something was drawn.
 pub(crate) type Drawn = Result<(), Box<dyn Error>>;
 
-/// Writes an SVG file of a size in pixels, which is white where nothing is drawn.
-pub(crate) fn svg(
+/// Writes a drawing of a size in pixels, which is white where nothing is drawn; the file's name says the format.
+pub(crate) fn save(
     path: &Path,
     size: (u32, u32),
     draw: impl FnOnce(&Area<'_>) -> Drawn,
 ) -> Result<(), CliError> {
-    write_text(path, &svg_text(path, size, draw)?)
+    drawing::write(path, &svg_text(path, size, draw)?)
 }
 
 /// The same as text; `path` is where it will be.

@@ -19,6 +19,7 @@ pub(super) use args::ReportArgs;
 
 use crate::catalog::Catalog;
 use crate::compare::COMPARISON;
+use crate::drawing::convert_all;
 use crate::error::CliError;
 use crate::files::{json, write_text};
 use crate::run::CONFIG;
@@ -30,19 +31,38 @@ const PAGE: &str = "report.html";
 /// What `--json` prints.
 #[derive(Serialize)]
 struct Written {
-    page: String,
+    /// Nothing of a folder that has drawings alone.
+    page: Option<String>,
+    /// What `--format` has made.
+    drawings: Vec<String>,
 }
 
 /// Runs the subcommand.
 pub(super) fn report(catalog: &Catalog, args: &ReportArgs) -> Result<(), CliError> {
-    let path = write(catalog, &args.dir)?;
+    let drawings = match args.format {
+        Some(format) => convert_all(&args.dir, format)?,
+        None => vec![],
+    };
+    let page = match write(catalog, &args.dir) {
+        // The folder of an inspection, for one.
+        Err(CliError::NothingToReport { .. }) if !drawings.is_empty() && !args.open => None,
+        page => Some(page?),
+    };
+    let name = |path: &PathBuf| path.display().to_string();
+    let written = Written {
+        page: page.as_ref().map(name),
+        drawings: drawings.iter().map(name).collect(),
+    };
     match args.json {
-        true => print(&json(&Written {
-            page: path.display().to_string(),
-        })?)?,
-        false => print(&format!("{}\n", path.display()))?,
+        true => print(&json(&written)?)?,
+        false => {
+            let all = written.page.iter().chain(&written.drawings);
+            print(&all.map(|path| format!("{path}\n")).collect::<String>())?;
+        }
     }
-    if args.open && !open(&path) {
+    if let Some(page) = page.filter(|_| args.open)
+        && !open(&page)
+    {
         tell!("warning: no browser could be started");
     }
     Ok(())
