@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::format::Picture;
+use super::picture::Picture;
 
 /// Why a drawing is not written.
 #[derive(Debug, thiserror::Error)]

@@ -1,30 +1,11 @@
 //! The formats of drawings, by the names of their files.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
-
 use super::error::DrawingError;
-
-/// What a drawing can be converted to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Picture {
-    /// Pixels, two for each of the drawing's
-    Png,
-    /// A page of the drawing's size, with letters as text
-    Pdf,
-}
+use super::picture::Picture;
 
 impl Picture {
-    /// What the names of its files end in.
-    pub fn extension(self) -> &'static str {
-        match self {
-            Self::Png => "png",
-            Self::Pdf => "pdf",
-        }
-    }
-
     /// The format of a file by its name; `None` is SVG, as is a name without an extension.
     pub fn of(path: &Path) -> Result<Option<Self>, DrawingError> {
         let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
@@ -42,15 +23,6 @@ impl Picture {
         return Ok(());
         #[cfg(not(feature = "raster"))]
         Err(DrawingError::NotBuilt(self))
-    }
-}
-
-impl fmt::Display for Picture {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Png => "PNG",
-            Self::Pdf => "PDF",
-        })
     }
 }
 

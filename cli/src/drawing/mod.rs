@@ -2,10 +2,12 @@
 
 mod error;
 mod format;
+mod picture;
 #[cfg(feature = "raster")]
 mod raster;
 mod write;
 
 pub(crate) use error::DrawingError;
-pub(crate) use format::{Picture, drawing_path};
+pub(crate) use format::drawing_path;
+pub(crate) use picture::Picture;
 pub(crate) use write::{convert_all, encode, write};

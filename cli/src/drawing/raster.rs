@@ -8,7 +8,7 @@ use resvg::usvg::{Options, Tree};
 use svg2pdf::{ConversionOptions, PageOptions, to_pdf};
 
 use super::error::DrawingError;
-use super::format::Picture;
+use super::picture::Picture;
 
 /// Pixels of a PNG for each pixel of the drawing, so that letters stay sharp in print.
 const SCALE: f32 = 2.0;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use fedround_store::write_atomically;
 
 use super::error::DrawingError;
-use super::format::Picture;
+use super::picture::Picture;
 #[cfg(feature = "raster")]
 use super::raster;
 use crate::error::CliError;
