@@ -83,7 +83,7 @@ enum Columns {
     /// Gathered, in host memory.
     Host(Vec<Elements>),
     /// To be gathered on the device: rows of the examples there, from the first on of a tensor of rows.
-    Device(DispatchTensor, usize),
+    Device(Box<DispatchTensor>, usize),
 }
 
 /// Elements of a column, and their shape.
@@ -121,7 +121,7 @@ impl Gathered {
         Self {
             n,
             live: live(chosen, n),
-            columns: Columns::Device(rows, first),
+            columns: Columns::Device(Box::new(rows), first),
         }
     }
 
@@ -132,7 +132,7 @@ impl Gathered {
             return None;
         };
         let all = steps * self.n * self.live.len();
-        Some(take_ints(rows.clone(), *first, first + all))
+        Some(take_ints(rows.as_ref().clone(), *first, first + all))
     }
 
     /// The batches on a device.
@@ -148,7 +148,7 @@ impl Gathered {
             }
             Columns::Device(rows, first) => {
                 let (n, clients) = (self.n, self.live.len());
-                let rows = take_ints(rows, first, first + n * clients);
+                let rows = take_ints(*rows, first, first + n * clients);
                 let columns = example_columns(cx, n, clients)?.into_iter();
                 let columns = columns.map(|own| take_rows(own.all, rows.clone(), &own.shape));
                 columns.collect()
