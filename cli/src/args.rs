@@ -175,7 +175,7 @@ Stages:
 Examples:
   fedround graph fedprox --at linked
   fedround graph fedavg --format svg > fedavg.svg          two lanes, for a paper
-  fedround graph fedavg --format pdf > fedavg.pdf          the same; in a build with --features raster
+  fedround graph fedavg --format pdf > fedavg.pdf          the same (needs --features raster)
   fedround graph fedavg --at tensor --format dot | dot -Tpdf > step.pdf
   fedround graph fedavg --at tensor --costs
   fedround graph fedprox --at plan --model cnn --set batch=20
