@@ -3,9 +3,9 @@
 //! A loop over batches launches the kernels of its step again and again. A [`CapturedStep`] is a
 //! segment over buffers of its own: values are copied in when the loop begins and out when it ends; in
 //! between, each replay writes the next state where the last one was, and only the batch and the
-//! random numbers are replaced. Of batches that the step gathers from examples on the device, only the
-//! rows are; then several steps can be one recording. [`StepCache`] keeps captured steps from round to round. Which loops
-//! are replayed is for the caller to decide.
+//! random numbers are replaced. If the step gathers its batch from examples on the device, only the
+//! numbers of the batch's rows are replaced, and several steps can be one recording. [`StepCache`] keeps
+//! captured steps from round to round. Which loops are replayed is for the caller to decide.
 
 mod block;
 mod buffer;
