@@ -190,7 +190,8 @@ impl Simulation {
     }
 
     /// Chooses whether the steps of loops over batches are captured on a GPU and replayed. The default
-    /// is [`GraphCapture::Auto`]: on CUDA they are. Results stay the same within rounding error; [`capture_stats`](Self::capture_stats) counts replays.
+    /// is [`GraphCapture::Auto`]: on CUDA they are. Results stay the same within rounding error;
+    /// [`capture_stats`](Self::capture_stats) counts replays.
     ///
     /// # Errors
     ///
