@@ -181,7 +181,7 @@ fn real_files_are_trained_on() {
     }
 }
 
-/// Seeds 1 to 4: 0.416, 0.402, 0.428, 0.425. The most frequent answer is right in 0.365 of the tests.
+/// Seeds 1 to 4: 0.415, 0.394, 0.411, 0.425. The most frequent answer is right in 0.365 of the tests.
 #[test]
 fn questions_are_read() {
     let Some(data) = real(&["easy_vqa"]) else {
@@ -189,8 +189,8 @@ fn questions_are_read() {
     };
     let place = Place::new();
     let line = format!(
-        "run fedavg --data easy-vqa --data-dir {} --model vqa-small --clients 20 --partition iid --rounds 4 \
-         --eval-every 4 --set batch=20 --set fraction=0.2 --set lr=0.1 --set momentum=0.9 --quiet --out out",
+        "run fedavg --data easy-vqa --data-dir {} --model vqa-small --clients 20 --partition iid --rounds 3 \
+         --eval-every 3 --set batch=20 --set fraction=0.1 --set lr=0.2 --set momentum=0.9 --quiet --out out",
         data.display()
     );
     place.success(&line);
