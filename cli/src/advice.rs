@@ -280,7 +280,7 @@ fn of_round(error: &RunError) -> Option<&'static str> {
         RunError::Diverged { .. } => "--set lr=.. lowers the learning rate",
         RunError::ClientStates(ClientStoreError::NoSpace { .. }) => NO_SPACE,
         RunError::ClientStates(_) => {
-            "the states of clients belong to the checkpoints; without them `fedround run --config DIR/config.toml` trains the run again"
+            "the states of clients belong to the checkpoints, and `compare`, `sweep` and `reproduce` delete them when a run ends; without them `fedround run --config DIR/config.toml` trains the run again"
         }
         RunError::Thread(_) => "--threads N trains fewer clients at once",
         _ => return None,

@@ -1,7 +1,6 @@
 //! Successive halving (Jamieson and Talwalkar, AISTATS 2016): all candidates are trained for a few rounds,
 //! and only the best on validation examples go on, each from where it stopped.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use fedround::experiment::Status;
@@ -12,7 +11,7 @@ use super::line::Line;
 use super::record::{Record, planned_rounds};
 use super::rungs::Halving;
 use super::statistics::Spread;
-use super::train::train;
+use super::train::{Output, train};
 use crate::catalog::Catalog;
 use crate::error::CliError;
 use crate::interrupt::Stop;
@@ -27,8 +26,9 @@ pub(super) fn train_by_halving(
     data: &[Option<Arc<Dataset>>],
     cells: &mut [Cell],
     records: &mut [Option<Record>],
-    (dir, quiet): (&Path, bool),
+    output: Output<'_>,
 ) -> Result<(), CliError> {
+    let Output { dir, quiet, .. } = output;
     let all = cells.iter().map(|cell| cell.entrant + 1).max().unwrap_or(0);
     let mut left: Vec<usize> = (0..all).collect();
     for rung in halving.rungs(all) {
@@ -47,7 +47,7 @@ pub(super) fn train_by_halving(
             missing[i].clone_from(&data[i]);
             records[i] = None;
         }
-        train(catalog, &missing, cells, records, dir, quiet)?;
+        train(catalog, &missing, cells, records, output)?;
         if Stop.signal().is_some() {
             return Ok(());
         }

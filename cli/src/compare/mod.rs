@@ -39,7 +39,7 @@ pub(super) use search::{Search, Strategy};
 pub(super) use select::{candidates, choose};
 pub(super) use statistics::{Row, Spread, mean_curve};
 pub(super) use table::tables;
-pub(super) use train::{Datasets, prepare, train};
+pub(super) use train::{Datasets, Output, prepare, train};
 
 use crate::catalog::Catalog;
 use crate::error::CliError;
@@ -98,11 +98,15 @@ pub(super) fn run_all(
         Some(lock) => lock,
         None => lock(&dir)?,
     };
+    let output = Output {
+        dir: &dir,
+        quiet: args.quiet,
+        keep_states: grid.halving.is_some(),
+    };
     match grid.halving {
-        None => train(catalog, &data, &cells, &mut records, &dir, args.quiet)?,
+        None => train(catalog, &data, &cells, &mut records, output)?,
         Some(halving) => {
-            let into = (&*dir, args.quiet);
-            train_by_halving(halving, catalog, &data, &mut cells, &mut records, into)?;
+            train_by_halving(halving, catalog, &data, &mut cells, &mut records, output)?;
         }
     }
     let comparison = Comparison::new(&grid, &cells, &records, &dir);

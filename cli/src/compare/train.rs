@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use fedround::experiment::warnings;
+use fedround::experiment::{Status, warnings};
 use fedround_data::Dataset;
 
 use super::ended;
@@ -15,7 +15,7 @@ use crate::catalog::Catalog;
 use crate::error::CliError;
 use crate::interrupt::{Stop, listen};
 use crate::read_args::ReadArgs;
-use crate::run::{Clock, Job, Progress, last_checkpoint, lock, open};
+use crate::run::{Clock, Job, Progress, last_checkpoint, lock, open, remove_states};
 use crate::settings::Settings;
 use crate::terminal::tell;
 
@@ -129,15 +129,27 @@ impl CommandLine {
     }
 }
 
+/// Where the runs of a grid go, and what stays of them.
+#[derive(Clone, Copy)]
+pub(crate) struct Output<'a> {
+    /// The folder of their folders.
+    pub dir: &'a Path,
+    /// Whether to say nothing on the way.
+    pub quiet: bool,
+    /// Whether a run that ended keeps its clients' states, which can take gigabytes, because it may have to
+    /// go on for more rounds.
+    pub keep_states: bool,
+}
+
 /// Trains whatever has not ended, until Ctrl-C, and reads what came of it.
 pub(crate) fn train(
     catalog: &Catalog,
     data: &[Option<Arc<Dataset>>],
     cells: &[Cell],
     records: &mut [Option<Record>],
-    dir: &Path,
-    quiet: bool,
+    output: Output<'_>,
 ) -> Result<(), CliError> {
+    let Output { dir, quiet, .. } = output;
     let all = cells.iter().zip(records).zip(data);
     let left = all.filter_map(|((cell, record), data)| Some((cell, record, data.as_ref()?)));
     let left: Vec<_> = left.collect();
@@ -157,7 +169,10 @@ pub(crate) fn train(
         progress.start(before, rounds, &title);
         before += rounds;
         let path = dir.join(&cell.folder);
-        one(catalog, data, cell, &path, &mut progress, stop)?;
+        let status = one(catalog, data, cell, &path, &mut progress, stop)?;
+        if status != Status::Interrupted && !output.keep_states {
+            remove_states(&path)?;
+        }
         *record = Record::read(&path)?;
         if let Some(error) = record.as_ref().and_then(|record| record.error.as_deref()) {
             progress.note(&format!("{title} failed: {error}"));
@@ -167,7 +182,8 @@ pub(crate) fn train(
     Ok(())
 }
 
-/// Trains one run, from its last good checkpoint where there is one, otherwise from its start.
+/// Trains one run, from its last good checkpoint where there is one, otherwise from its start. Gives how it
+/// ended.
 fn one(
     catalog: &Catalog,
     data: &Arc<Dataset>,
@@ -175,7 +191,7 @@ fn one(
     dir: &Path,
     progress: &mut Progress,
     stop: Stop,
-) -> Result<(), CliError> {
+) -> Result<Status, CliError> {
     let mut clock = Clock::start();
     let mut job = Job::new(catalog, &cell.settings, data.clone())?;
     fs::create_dir_all(dir).map_err(CliError::io("create the folder", dir))?;
@@ -195,6 +211,6 @@ fn one(
     }
     let (folder, before) = open(&job, dir, lock, found.as_ref())?;
     clock.before = before;
-    job.train(&folder, progress, stop, clock)?;
-    Ok(())
+    let (summary, _) = job.train(&folder, progress, stop, clock)?;
+    Ok(summary.status)
 }

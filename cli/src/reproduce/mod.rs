@@ -27,7 +27,7 @@ pub(super) use args::ReproduceArgs;
 pub(super) use error::ReproduceError;
 
 use crate::catalog::Catalog;
-use crate::compare::{Datasets, end, lock_if_there, prepare, say_what_is_there, train};
+use crate::compare::{Datasets, Output, end, lock_if_there, prepare, say_what_is_there, train};
 use crate::error::CliError;
 use crate::files::{json, write_text};
 use crate::run::lock;
@@ -88,7 +88,12 @@ pub(super) fn reproduce(catalog: &Catalog, args: &ReproduceArgs) -> Result<ExitC
         Some(lock) => lock,
         None => lock(&dir)?,
     };
-    train(catalog, &data, &cells, &mut records, &dir, args.quiet)?;
+    let output = Output {
+        dir: &dir,
+        quiet: args.quiet,
+        keep_states: false,
+    };
+    train(catalog, &data, &cells, &mut records, output)?;
     let every = records.clone();
     plan.choose(&mut cells, &mut records);
     curves::write(&plan, &cells, &records, &dir)?;

@@ -299,8 +299,8 @@ impl Folder {
     }
 }
 
-/// Removes the states of clients that a run left which has no checkpoint.
-pub(super) fn remove_states(dir: &Path) -> Result<(), CliError> {
+/// Removes the states of clients: of a run that has no checkpoint, or of one that need not go on.
+pub(crate) fn remove_states(dir: &Path) -> Result<(), CliError> {
     remove_file(&dir.join(STATES))
 }
 

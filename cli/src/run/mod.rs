@@ -29,7 +29,9 @@ use fedround::experiment::{ExperimentError, Status};
 pub(crate) use args::{EngineArgs, ResumeArgs, RunArgs, SettingArgs, TestArgs};
 pub(crate) use checkpoint_every::{CheckpointEvery, CheckpointEveryError};
 pub(crate) use checkpoints::last as last_checkpoint;
-pub(crate) use folder::{CLIENTS, CONFIG, FILES, Folder, MANIFEST, METRICS, MODEL, SUMMARY, lock};
+pub(crate) use folder::{
+    CLIENTS, CONFIG, FILES, Folder, MANIFEST, METRICS, MODEL, SUMMARY, lock, remove_states,
+};
 pub(crate) use folder_name::{next_free, slug};
 pub(crate) use manifest::Manifest;
 pub(crate) use manifest_error::ManifestError;

@@ -13,6 +13,7 @@ mod auxiliaries;
 mod bad_input;
 mod bench;
 mod book;
+mod client_states;
 mod compare;
 mod data;
 mod disk;
