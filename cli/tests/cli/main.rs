@@ -18,6 +18,7 @@ mod compare;
 mod data;
 mod disk;
 mod doctor;
+mod drawing;
 mod exactness;
 mod experiment;
 mod faults;
