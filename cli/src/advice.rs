@@ -54,12 +54,27 @@ pub(crate) fn report(error: &CliError) {
 /// tip says what to write instead.
 pub(crate) fn of_usage(mut error: clap::Error, registry: &Registry) -> clap::Error {
     if let Some(tip) = hyper_switch(&error, registry) {
-        // clap's own would be a similar switch, or to pass it as a value.
-        error.remove(ContextKind::SuggestedArg);
+        // clap's own would be a similar switch, or to pass it as a value. One that only is longer may be meant:
+        // `--target` for `--target-column`.
+        if !is_longer(&error) {
+            error.remove(ContextKind::SuggestedArg);
+        }
         let tips = ContextValue::StyledStrs(vec![tip.into()]);
         error.insert(ContextKind::Suggested, tips);
     }
     error
+}
+
+/// Whether the similar switch that clap suggests begins with the unknown one.
+fn is_longer(error: &clap::Error) -> bool {
+    let of = |kind| match error.get(kind) {
+        Some(ContextValue::String(switch)) => Some(switch.as_str()),
+        _ => None,
+    };
+    let (given, similar) = (of(ContextKind::InvalidArg), of(ContextKind::SuggestedArg));
+    given
+        .zip(similar)
+        .is_some_and(|(given, similar)| similar.starts_with(&format!("{given}-")))
 }
 
 /// What to write instead of an unknown switch that is the name of a hyper-parameter.

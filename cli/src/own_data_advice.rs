@@ -21,7 +21,9 @@ pub(crate) fn of_own_data(error: &OwnDataError) -> Option<&'static str> {
             "normalize" => "leave --normalize out",
             _ => return None,
         },
-        OwnDataError::NotThere { .. } => "check the path after --data",
+        OwnDataError::NotThere { .. } | OwnDataError::NotOfKind { .. } => {
+            "check the path after --data"
+        }
         OwnDataError::NoTarget { .. } => "--target-column COLUMN names the column of the classes",
         OwnDataError::Missing { .. } => {
             "--missing drop leaves rows with gaps out, and --missing fill fills the gaps"

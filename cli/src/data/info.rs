@@ -187,7 +187,11 @@ fn text(info: &Info) -> String {
     }
     if !info.groups.is_empty() {
         let names = info.groups[..info.groups.len().min(SHOWN)].join(", ");
-        let _ = writeln!(text, "\nGroups: {}, such as {names}", info.groups.len());
+        let _ = writeln!(
+            text,
+            "\nGroups: {}, such as {names}; --partition natural makes a client of each",
+            info.groups.len()
+        );
     }
     if let Some(words) = &info.words {
         let (count, frequent) = (grouped(words.count as u64), words.frequent.join(", "));

@@ -43,11 +43,18 @@ fn every_command_that_draws_writes_pictures() {
         assert!(width > 200 && height > 100, "{line}: {width} × {height}");
         let first = image.get_pixel(0, 0);
         let other = image.pixels().filter(|pixel| *pixel != first).count();
-        assert!(other > 500, "{line}: {other} pixels that are not background");
+        assert!(
+            other > 500,
+            "{line}: {other} pixels that are not background"
+        );
     }
     // Two pixels for each of the drawing's, in every drawing of the folder.
     let image = image::load_from_memory(&place.read("run/classes.png")).unwrap();
-    let size = format!("width=\"{}\" height=\"{}\"", image.width() / 2, image.height() / 2);
+    let size = format!(
+        "width=\"{}\" height=\"{}\"",
+        image.width() / 2,
+        image.height() / 2
+    );
     assert!(place.text("run/classes.svg").contains(&size), "{size}");
     assert!(place.path("run/report.html").exists());
 }
@@ -77,7 +84,10 @@ fn a_build_without_pictures_says_so_and_writes_nothing() {
         for (line, _) in commands(format) {
             let output = place.output(&line);
             let text = crate::support::stderr(&output);
-            assert!(!output.status.success() && output.stdout.is_empty(), "{line}");
+            assert!(
+                !output.status.success() && output.stdout.is_empty(),
+                "{line}"
+            );
             let what = format!("for {}, build it with", format.to_uppercase());
             assert!(text.contains(&what), "{line}: {text}");
             assert!(text.contains("--features raster"), "{line}: {text}");

@@ -72,7 +72,7 @@ fn photos_are_described_drawn_and_compared() {
         "training  32",
         "test      8",
         "x [1x8x8] numbers",
-        "Groups: 2, such as ann, bob",
+        "Groups: 2, such as ann, bob; --partition natural makes a client of each",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }

@@ -111,6 +111,12 @@ fn hyper_parameters_that_change_nothing_are_marked() {
 #[test]
 fn the_right_switch_is_named() {
     let place = Place::new();
+    // A hyper-parameter of some algorithm, and the beginning of a switch.
+    let text = place.failure("data info csv:people.csv --target income", 2);
+    assert!(
+        text.contains("a similar argument exists: '--target-column'"),
+        "{text}"
+    );
     let text = place.failure("run fedavg --lr 0.1", 2);
     let help = "tip: `lr` is a hyper-parameter of algorithms: --set lr=VALUE";
     assert!(text.contains(help), "{text}");

@@ -2,6 +2,8 @@
 
 use std::sync::Mutex;
 
+use crate::formats::files::start;
+
 /// Collects remarks from any thread.
 #[derive(Debug, Default)]
 pub(crate) struct Notes(Mutex<Vec<String>>);
@@ -19,6 +21,16 @@ impl Notes {
         let mut notes = notes.unwrap_or_default();
         notes.sort_unstable();
         notes
+    }
+}
+
+/// Names for a message, the first of many.
+pub(crate) fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 30;
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| start(name)).collect();
+    match names.len().checked_sub(SHOWN) {
+        None | Some(0) => shown.join(", "),
+        Some(more) => format!("{} and {more} more", shown.join(", ")),
     }
 }
 

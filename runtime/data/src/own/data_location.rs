@@ -114,12 +114,13 @@ impl DataLocation {
         }
     }
 
-    /// The error that a file or folder is not there.
-    pub(super) fn missing(path: &Path) -> DataError {
-        OwnDataError::NotThere {
-            path: path.to_path_buf(),
+    /// The error that a path is not `expected`, a file or a folder: it is the other, or nothing is there.
+    pub(super) fn missing(path: &Path, expected: &'static str) -> DataError {
+        let path = path.to_path_buf();
+        match path.exists() {
+            true => OwnDataError::NotOfKind { path, expected }.into(),
+            false => OwnDataError::NotThere { path }.into(),
         }
-        .into()
     }
 }
 

@@ -6,7 +6,7 @@ use fedround_names::did_you_mean;
 
 use super::OwnFileError;
 use super::kinds::KINDS;
-use crate::notes::count;
+use crate::notes::{count, listed};
 
 /// What is wrong with a user's own data, or with how it is to be read.
 #[derive(Debug, thiserror::Error)]
@@ -69,6 +69,14 @@ pub enum OwnDataError {
         /// The file or folder.
         path: PathBuf,
     },
+    /// A path leads to a folder where a file is expected, or to a file where a folder is.
+    #[error("{}: expected {expected}, found {}", path.display(), if path.is_dir() { "a folder" } else { "a file" })]
+    NotOfKind {
+        /// The path.
+        path: PathBuf,
+        /// `a file` or `a folder`.
+        expected: &'static str,
+    },
     /// A folder does not hold images by class.
     #[error(
         "{}: expected a folder for each class with its images (JPEG or PNG), as in {}/CLASS/IMAGE.jpg, or one more level, \
@@ -127,7 +135,7 @@ pub enum OwnDataError {
     /// A table is read without saying what to predict.
     #[error(
         "{}: a table needs a target, the column that holds the class; the columns are {}",
-        path.display(), columns.join(", ")
+        path.display(), listed(columns)
     )]
     NoTarget {
         /// The table.
@@ -138,7 +146,7 @@ pub enum OwnDataError {
     /// No column has this name.
     #[error(
         "{}: no column is called `{name}`{}; the columns are {}",
-        path.display(), did_you_mean(nearest.as_deref()), columns.join(", ")
+        path.display(), did_you_mean(nearest.as_deref()), listed(columns)
     )]
     NoColumn {
         /// The table.
@@ -161,7 +169,7 @@ pub enum OwnDataError {
     /// The test table has other columns than the training table.
     #[error(
         "{}:1: expected the columns of the training table, {}; found {}",
-        path.display(), expected.join(", "), found.join(", ")
+        path.display(), listed(expected), listed(found)
     )]
     OtherColumns {
         /// The test table.
@@ -202,9 +210,9 @@ pub enum OwnDataError {
     },
     /// A column has too many distinct texts to be encoded.
     #[error(
-        "{}: column `{column}` has more than {limit} distinct texts, such as `{example}` in line {line}; leave it \
-         out",
-        path.display()
+        "{}: column `{column}` has more than {limit} distinct texts, such as `{example}` in line {line}; {}",
+        path.display(),
+        numbers.as_ref().map_or("leave it out".to_owned(), |why| format!("{why}: correct it, or leave the column out"))
     )]
     TooManyTexts {
         /// The table.
@@ -217,6 +225,8 @@ pub enum OwnDataError {
         example: String,
         /// Its line.
         line: u64,
+        /// What is wrong, if the column is probably meant as numbers.
+        numbers: Option<String>,
     },
     /// The target is a quantity, not a class.
     #[error(

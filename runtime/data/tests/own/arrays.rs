@@ -170,8 +170,24 @@ fn bad_arrays_are_errors() {
             .contains("expected an array of NumPy (np.save), found another format")
     );
     assert!(error(vec![]).contains("breaks off"));
-    assert!(error(npy("|O", "(2,)", &[0; 2])).contains("expected a header of NumPy"));
-    assert!(error(npy("<c8", "(2, 1)", &[0; 16])).contains("found dtype <c8"));
+    for (dtype, bytes) in [
+        ("|O", 2),
+        ("<c8", 16),
+        ("<f2", 4),
+        ("<M8[D]", 16),
+        ("|S1", 2),
+    ] {
+        let text = error(npy(dtype, "(2, 1)", &vec![0; bytes]));
+        assert!(text.contains("np.asarray(x"), "{text}");
+        assert!(text.ends_with(&format!("found dtype {dtype}")), "{text}");
+    }
+    let mut records = npy("xxxxxxxxxxxx", "(2,)", &[0; 8]);
+    let start = records
+        .windows(14)
+        .position(|w| w == b"'xxxxxxxxxxxx'")
+        .unwrap();
+    records[start..start + 14].copy_from_slice(b"[('a', '<f4')]");
+    assert!(error(records).ends_with("found dtype [('a', '<f4')]"));
     assert!(
         error(npy("<f4", "(2, 1)", &floats([1.0, f32::NAN])))
             .contains("expected finite numbers, found NaN in example 1")
@@ -184,4 +200,43 @@ fn bad_arrays_are_errors() {
     let start = bytes.windows(5).position(|w| w == b"False").unwrap();
     bytes[start..start + 5].copy_from_slice(b"True ");
     assert!(error(bytes).contains("C order (np.ascontiguousarray), found Fortran order"));
+}
+
+/// An array of one number has no dimension.
+#[test]
+fn a_number_alone_is_no_array_of_examples() {
+    let (x, y) = (npy("<f4", "(2, 1)", &[0; 8]), npy("<i8", "()", &longs([3])));
+    let root = folder(&[("x.npy", &x), ("y.npy", &y)]);
+    assert_eq!(
+        message(&root, "npy:DIR/x.npy,DIR/y.npy", plain()),
+        "DIR/y.npy: expected one value for each of the 2 examples of DIR/x.npy, found shape []"
+    );
+    let text = message(&root, "npy:DIR/y.npy,DIR/x.npy", plain());
+    assert!(text.contains("holds no examples"), "{text}");
+}
+
+#[test]
+fn a_packed_array_has_a_limit() {
+    let x = npy("|u1", "(67108865, 1)", &vec![0; (1 << 26) + 1]);
+    let y = npy("|u1", "(1,)", &[0]);
+    let files = [("x.npy", &x[..]), ("y.npy", &y[..])];
+    let root = folder(&[("bomb.npz", &zip(&files, true))]);
+    let text = message(&root, "npz:DIR/bomb.npz", plain());
+    assert!(
+        text.starts_with(
+            "DIR/bomb.npz/x.npy: expected at most 67108864 bytes in a compressed array, found 671"
+        ),
+        "{text}"
+    );
+    assert!(text.ends_with("use np.savez"), "{text}");
+    // An array that is stored as it is has none.
+    let root = folder(&[("plain.npz", &zip(&files, false))]);
+    let text = message(&root, "npz:DIR/plain.npz", plain());
+    assert!(
+        text.contains("one value for each of the 67108865 examples"),
+        "{text}"
+    );
+    let root = folder(&[("empty.npz", &zip(&[], true))]);
+    let text = message(&root, "npz:DIR/empty.npz", plain());
+    assert!(text.ends_with("found an empty archive"), "{text}");
 }

@@ -141,7 +141,7 @@ fn a_broken_image_is_named_and_left_out_if_asked() {
     );
 }
 
-/// A header that claims 50,000 x 50,000 pixels, 7.5 GB.
+/// Headers that claim 50,000 x 50,000 pixels, 7.5 GB.
 #[test]
 fn a_huge_image_takes_no_memory() {
     let mut bytes = png(RgbImage::new(2, 2));
@@ -149,7 +149,28 @@ fn a_huge_image_takes_no_memory() {
     // The header's checksum.
     let sum = crc(&bytes[12..29]);
     bytes[29..33].copy_from_slice(&sum.to_be_bytes());
+    let mut jpeg = Cursor::new(vec![]);
+    let small = DynamicImage::from(RgbImage::new(8, 8));
+    small.write_to(&mut jpeg, ImageFormat::Jpeg).unwrap();
+    let mut jpeg = jpeg.into_inner();
+    // The height and the width follow the marker, a length and the precision.
+    let frame = jpeg.windows(2).position(|w| w == [0xFF, 0xC0]).unwrap();
+    let side = 50_000u16.to_be_bytes();
+    jpeg[frame + 5..frame + 9].copy_from_slice(&[side, side].concat());
     let root = two_classes();
+    write(&root.path().join("dog/huge.jpg"), &jpeg);
+    let data = read(&root, "images:DIR", plain());
+    let named = [&data.train, &data.test].map(|split| {
+        let all: Vec<usize> = (0..split.len()).collect();
+        let mut x = vec![0.0; split.len() * data.train.shape().iter().product::<usize>()];
+        let found = split.x().gather_into(&all, &mut x);
+        found.err().map(|error| error.to_string())
+    });
+    let named = named.into_iter().flatten().next().unwrap();
+    assert!(
+        named.contains("dog/huge.jpg") && named.contains("50000 x 50000 pixels"),
+        "{named}"
+    );
     write(&root.path().join("cat/huge.png"), &bytes);
     let skip = ReadOptions {
         broken: Broken::Skip,
@@ -157,15 +178,12 @@ fn a_huge_image_takes_no_memory() {
     };
     let data = read(&root, "images:DIR", skip);
     assert_eq!(data.train.len() + data.test.len(), 20);
-    let note = data
-        .notes
-        .iter()
-        .find(|note| note.contains("huge.png"))
-        .unwrap();
-    assert!(
-        note.contains("it has 50000 x 50000 pixels, and an image may have 100 million"),
-        "{note}"
-    );
+    for name in ["huge.png", "huge.jpg"] {
+        let note = data.notes.iter().find(|note| note.contains(name));
+        let note = note.unwrap_or_else(|| panic!("{name}: {:?}", data.notes));
+        let what = "it has 50000 x 50000 pixels, and an image may have 100 million";
+        assert!(note.contains(what), "{note}");
+    }
 }
 
 /// A photo that was taken with the camera on its side: the file says so, and the picture is read upright.
@@ -219,6 +237,30 @@ fn other_layouts_are_explained() {
         "DIR: expected 2 to 65,536 classes, found 1"
     );
     assert!(message(&folder(&[]), "images:DIR", plain()).ends_with("found an empty folder"));
+    let root = folder(&[("cat/1.HEIC", b"x"), ("dog/1.HEIC", b"x")]);
+    assert!(
+        message(&root, "images:DIR", plain()).ends_with(
+            "found folders without images, but with other files, such as `1.HEIC`; convert such pictures to JPEG"
+        )
+    );
+    assert_eq!(
+        message(&root, "images:DIR/cat/1.HEIC", plain()),
+        "DIR/cat/1.HEIC: expected a folder, found a file"
+    );
+}
+
+#[test]
+fn images_beside_the_classes_are_named() {
+    let root = two_classes();
+    write(&root.path().join("new.png"), &grey(8, 3));
+    let data = read(&root, "images:DIR", plain());
+    assert_eq!(data.train.len() + data.test.len(), 20);
+    assert!(
+        data.notes[0].starts_with("1 image directly in "),
+        "{:?}",
+        data.notes
+    );
+    assert!(data.notes[0].ends_with("an image belongs into the folder of its class"));
 }
 
 #[test]

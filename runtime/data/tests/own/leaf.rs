@@ -70,6 +70,16 @@ fn bad_files_name_the_user() {
         error(r#"{"user_data": {"f1": {"x": [[1, 2]], "y": [0, 1]}}}"#),
         "DIR/a.json: user `f1`: expected 2 inputs, one for each target, found 1"
     );
+    // CelebA names its images.
+    assert_eq!(
+        error(r#"{"user_data": {"f1": {"x": ["1.jpg"], "y": [1]}}}"#),
+        "DIR/a.json: user `f1`: expected the next character as the target of each text (files of images by name, as of \
+         CelebA, are not read), found the number 1"
+    );
+    assert_eq!(
+        error(r#"{"user_data": {"f1": {"x": [[]], "y": [1]}}}"#),
+        "DIR/a.json: user `f1`: expected inputs that are not empty, found 0 numbers"
+    );
     assert!(
         error(r#"{"user_data": {"f1": {"x": ["ab"], "y": ["cd"]}}}"#)
             .contains("the next character")

@@ -190,6 +190,28 @@ fn errors_name_the_line_and_the_column() {
     assert!(rows(&format!("x,y\n{names}"), y()).contains(
         "column `x` has more than 256 distinct texts, such as `n256` in line 258; leave it out"
     ));
+    // One slip makes texts of all numbers.
+    let slip: String = (0..300)
+        .map(|i| format!("{}{i},{}\n", if i == 7 { "=" } else { "" }, i % 2))
+        .collect();
+    assert!(rows(&format!("x,y\n{slip}"), y()).ends_with(
+        "`=7` in line 9 is no number, and most of the others are numbers: correct it, or leave the column out"
+    ));
+    assert_eq!(rows("x,y\n", y()), "DIR/t.csv holds no examples");
+    // A message is short, and no terminal obeys it.
+    let wide: String = (0..10_000).map(|i| format!("c{i},")).collect();
+    let text = rows(&format!("{wide}z\n1\n"), y());
+    assert!(
+        text.ends_with("c28, c29 and 9971 more") && text.len() < 400,
+        "{text}"
+    );
+    let text = rows(&"\0\x1b[2J".repeat(100_000), y());
+    assert!(text.len() < 400 && !text.contains(['\0', '\x1b']), "{text}");
+    let root = folder(&[("t/a.csv", b"x,y\n")]);
+    assert_eq!(
+        message(&root, "csv:DIR/t", y()),
+        "DIR/t: expected a file, found a folder"
+    );
 }
 
 #[test]
@@ -233,6 +255,38 @@ fn numbers_that_may_be_meant_otherwise_are_noted() {
         read(&root, "csv:DIR/t.csv", reading("x", &["id"]))
             .notes
             .is_empty()
+    );
+}
+
+/// A comma for the point, or one slip, makes a column of texts.
+#[test]
+fn texts_that_may_be_meant_as_numbers_are_noted() {
+    let notes = |text: &str| {
+        let root = folder(&[("t.csv", text.as_bytes())]);
+        read(
+            &root,
+            "csv:DIR/t.csv",
+            ReadOptions {
+                ignore: vec![],
+                ..of("y")
+            },
+        )
+        .notes
+    };
+    let columns = notes("x;y;z\n1,5;a;1\n2,5;b;2\n3;a;o\n4,5;b;4\n1;a;1\n2;b;1\n");
+    assert_eq!(
+        columns[..2],
+        [
+            "column `x` is read as texts, an input for each: `1,5` in line 2 is no number, and a decimal number has a \
+             point, not a comma",
+            "column `z` is read as texts, an input for each: `o` in line 4 is no number, and most of the others are \
+             numbers"
+        ]
+    );
+    let plain = notes("x,y\n1,a\ncook,b\nnurse,a\nnurse,b\n1,a\n2,b\ncook,a\n");
+    assert!(
+        !plain.iter().any(|note| note.contains("read as texts")),
+        "{plain:?}"
     );
 }
 

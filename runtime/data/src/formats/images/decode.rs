@@ -74,7 +74,7 @@ pub(crate) fn size(path: &Path) -> Result<Size, DataError> {
     let bad = |error: image::ImageError| DataError::Image {
         path: path.to_path_buf(),
         bytes: fs::metadata(path).map_or(0, |m| m.len() as usize),
-        message: error.to_string(),
+        message: in_one_line(&error),
     };
     let reader = ImageReader::open(path).map_err(unreadable)?;
     let reader = reader.with_guessed_format().map_err(unreadable)?;
@@ -100,6 +100,12 @@ fn lies(orientation: Orientation) -> bool {
     )
 }
 
+/// What a decoder says, which may end in a line end.
+fn in_one_line(error: &image::ImageError) -> String {
+    let text = error.to_string();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// The upright image in a file.
 fn decode(path: &Path) -> Result<DynamicImage, DataError> {
     let unreadable = |source| DataError::Read {
@@ -119,7 +125,7 @@ fn decode(path: &Path) -> Result<DynamicImage, DataError> {
         )));
     }
     let bytes = fs::read(path).map_err(unreadable)?;
-    let failed = |error: image::ImageError| bad(error.to_string());
+    let failed = |error: image::ImageError| bad(in_one_line(&error));
     let format = image::guess_format(&bytes).map_err(failed)?;
     if format == ImageFormat::Jpeg && !ends(&bytes) {
         return Err(bad("the end-of-image marker is missing".to_owned()));

@@ -109,7 +109,7 @@ impl Part {
         };
         let named = [Some((&self.y, classes)), clients_of.map(|of| (of, clients))];
         for ((path, array), names) in named.into_iter().flatten() {
-            let one = array.shape[1..].iter().all(|&n| n == 1);
+            let one = array.shape.iter().skip(1).all(|&n| n == 1);
             if array.shape.first() != Some(&examples) || !one {
                 let expected = format!(
                     "one value for each of the {examples} examples of {}",

@@ -51,7 +51,7 @@ pub(super) fn wrong(
 /// Reads a file.
 pub(super) fn read_file(path: &Path) -> Result<Array, DataError> {
     if !path.is_file() {
-        return Err(DataLocation::missing(path));
+        return Err(DataLocation::missing(path, "a file"));
     }
     let unreadable = |source| DataError::Read {
         path: path.to_path_buf(),
@@ -107,6 +107,14 @@ pub(super) fn read(mut from: impl Read, path: &Path, length: u64) -> Result<Arra
         let expected = "an array in C order (np.ascontiguousarray)";
         return Err(wrong(path, expected, "Fortran order"));
     }
+    let unread = || {
+        let expected =
+            "bool, int, uint, float32, float64 or str elements (np.asarray(x, dtype=\"float32\"))";
+        wrong(path, expected, format!("dtype {}", header.dtype))
+    };
+    if !header.is_read() {
+        return Err(unread());
+    }
     let count = header
         .shape
         .iter()
@@ -122,10 +130,7 @@ pub(super) fn read(mut from: impl Read, path: &Path, length: u64) -> Result<Arra
         return Err(wrong(path, expected, found));
     }
     let bytes = take(usize::try_from(expected).unwrap_or(usize::MAX))?;
-    let elements = header.elements(bytes).ok_or_else(|| {
-        let expected = "bool, int, uint, float or str elements (np.asarray(x, dtype=\"float32\"))";
-        wrong(path, expected, format!("dtype {}", header.dtype))
-    })?;
+    let elements = header.elements(bytes).ok_or_else(unread)?;
     Ok(Array {
         shape: header.shape,
         elements,
@@ -144,7 +149,12 @@ impl Header {
     /// Parses `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }`.
     fn parse(text: &str) -> Option<Self> {
         let after = |key: &str| Some(text.split_once(key)?.1.split_once(':')?.1.trim_start());
-        let dtype = after("'descr'")?.strip_prefix('\'')?.split_once('\'')?.0;
+        let descr = after("'descr'")?;
+        let dtype = match descr.strip_prefix('\'') {
+            Some(quoted) => quoted.split_once('\'')?.0,
+            // That of an array of records.
+            None => descr.split_once(", 'fortran_order'")?.0,
+        };
         let fortran = after("'fortran_order'")?.starts_with("True");
         let shape = after("'shape'")?.strip_prefix('(')?.split_once(')')?.0;
         let dims = shape
@@ -154,7 +164,9 @@ impl Header {
         let shape = dims
             .map(|dim| dim.parse().ok())
             .collect::<Option<Vec<usize>>>()?;
-        let number: usize = dtype.get(2..)?.parse().ok()?;
+        // A type that is not read may have none.
+        let number = dtype.get(2..).and_then(|n| n.parse::<usize>().ok());
+        let number = number.unwrap_or(0);
         let size = match dtype.get(1..2)? {
             // Four bytes a character.
             "U" => number.checked_mul(4)?,
@@ -166,6 +178,11 @@ impl Header {
             fortran,
             shape,
         })
+    }
+
+    /// Whether elements of this type are read.
+    fn is_read(&self) -> bool {
+        self.size > 0 && self.elements(vec![]).is_some()
     }
 
     /// The elements, or `None` if their type is not one that is read.

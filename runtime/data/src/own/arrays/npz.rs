@@ -11,10 +11,15 @@ use zip::{CompressionMethod, ZipArchive};
 use super::Part;
 use super::npy::{Array, read, wrong};
 use crate::DataError;
+use crate::notes::listed;
 use crate::own::DataLocation;
 
 /// The largest array that is accepted of a compressed one, in bytes.
 const MOST: u64 = 1 << 31;
+/// Compressed arrays up to this size are accepted of every archive.
+const ALWAYS: u64 = 1 << 26;
+/// Others may have so many times the bytes of the archive.
+const TIMES: u64 = 100;
 
 type Archive = ZipArchive<BufReader<File>>;
 
@@ -22,12 +27,14 @@ type Archive = ZipArchive<BufReader<File>>;
 /// `y_train`, `x_test` and `y_test`; `clients` (`clients_train`, `clients_test`) may name each example's client.
 pub(super) fn parts(path: &Path) -> Result<(Part, Option<Part>), DataError> {
     if !path.is_file() {
-        return Err(DataLocation::missing(path));
+        return Err(DataLocation::missing(path, "a file"));
     }
-    let file = File::open(path).map_err(|source| DataError::Read {
+    let unreadable = |source| DataError::Read {
         path: path.to_path_buf(),
         source,
-    })?;
+    };
+    let file = File::open(path).map_err(unreadable)?;
+    let packed = file.metadata().map_err(unreadable)?.len();
     let broken =
         |error: zip::result::ZipError| wrong(path, "an archive of np.savez", error.to_string());
     let mut archive = ZipArchive::new(BufReader::new(file)).map_err(broken)?;
@@ -45,20 +52,20 @@ pub(super) fn parts(path: &Path) -> Result<(Part, Option<Part>), DataError> {
         ),
         _ => {
             let expected = "arrays `x` and `y`, or `x_train` and `y_train`";
-            return Err(wrong(
-                path,
-                expected,
-                format!("{}; rename them", names.join(", ")),
-            ));
+            let found = match names.is_empty() {
+                true => "an empty archive".to_owned(),
+                false => format!("{}; rename them", listed(&names)),
+            };
+            return Err(wrong(path, expected, found));
         }
     };
     let mut part = |end: &str| {
         let clients = format!("clients{end}");
         Ok::<_, DataError>(Part {
-            x: array(&mut archive, path, &format!("x{end}"))?,
-            y: array(&mut archive, path, &format!("y{end}"))?,
+            x: array(&mut archive, (path, packed), &format!("x{end}"))?,
+            y: array(&mut archive, (path, packed), &format!("y{end}"))?,
             clients: match has(&clients) {
-                true => Some(array(&mut archive, path, &clients)?),
+                true => Some(array(&mut archive, (path, packed), &clients)?),
                 false => None,
             },
         })
@@ -66,15 +73,21 @@ pub(super) fn parts(path: &Path) -> Result<(Part, Option<Part>), DataError> {
     Ok((part(train)?, test.map(part).transpose()?))
 }
 
-fn array(archive: &mut Archive, path: &Path, name: &str) -> Result<(PathBuf, Array), DataError> {
+/// Reads an array of an archive of `packed` bytes.
+fn array(
+    archive: &mut Archive,
+    (path, packed): (&Path, u64),
+    name: &str,
+) -> Result<(PathBuf, Array), DataError> {
     let inside = path.join(format!("{name}.npy"));
     let broken = |error: zip::result::ZipError| wrong(&inside, "an array", error.to_string());
     let index = archive.index_for_name(&format!("{name}.npy"));
     let index = index.ok_or_else(|| wrong(&inside, "an array", "none"))?;
     let entry = archive.by_index_raw(index).map_err(broken)?;
     let (size, method) = (entry.size(), entry.compression());
-    if method != CompressionMethod::Stored && size > MOST {
-        let expected = format!("at most {MOST} bytes in a compressed array");
+    let limit = packed.saturating_mul(TIMES).clamp(ALWAYS, MOST);
+    if method != CompressionMethod::Stored && size > limit {
+        let expected = format!("at most {limit} bytes in a compressed array");
         return Err(wrong(&inside, expected, format!("{size}; use np.savez")));
     }
     // The entry is unpacked here, so that the archive's own features do not matter.

@@ -32,6 +32,8 @@ struct Listing {
     folders: Vec<String>,
     images: Vec<OsString>,
     others: usize,
+    /// The name of one of the others.
+    other: Option<String>,
 }
 
 const TRAIN: [&str; 2] = ["train", "training"];
@@ -49,7 +51,7 @@ impl Index {
     /// Reads the names of all files.
     pub fn of(dir: &Path) -> Result<Self, DataError> {
         if !dir.is_dir() {
-            return Err(DataLocation::missing(dir));
+            return Err(DataLocation::missing(dir, "a folder"));
         }
         let top = list(dir)?;
         let part = |names: &[&str]| {
@@ -132,6 +134,14 @@ fn walk(
     if top.folders.len() > MOST_CLASSES {
         return Err(layout(count(top.folders.len(), "folder", "folders")).into());
     }
+    if !top.images.is_empty() {
+        let images = count(top.images.len(), "image", "images");
+        notes.push(format!(
+            "{images} directly in {} left out: an image belongs into the folder of its class",
+            dir.display()
+        ));
+    }
+    let mut other = None;
     let mut add = |folder: &Path, listing: Listing, class: &str, group: Option<&str>| {
         if listing.others > 0 {
             let (others, folder) = (listing.others, folder.display());
@@ -142,6 +152,7 @@ fn walk(
         if listing.images.is_empty() {
             notes.push(format!("{} holds no images", folder.display()));
         }
+        other = other.take().or(listing.other);
         images.extend(listing.images.into_iter().map(|name| Image {
             path: folder.join(name),
             class: class.to_owned(),
@@ -173,7 +184,11 @@ fn walk(
         }
     }
     if images.is_empty() {
-        return Err(layout("folders without images".to_owned()).into());
+        let found = other.map_or_else(
+            || "folders without images".to_owned(),
+            |name| format!("folders without images, but with other files, such as `{name}`; convert such pictures to JPEG"),
+        );
+        return Err(layout(found).into());
     }
     Ok(())
 }
@@ -216,6 +231,7 @@ fn list(dir: &Path) -> Result<Listing, DataError> {
             listing.images.push(name);
         } else {
             listing.others += 1;
+            listing.other = listing.other.or_else(|| Some(text.into_owned()));
         }
     }
     listing.folders.sort_unstable();

@@ -30,7 +30,19 @@ pub(super) enum Input {
 }
 
 /// The name of a class, which a file may write as a number.
-pub(super) struct Target(pub String);
+pub(super) struct Target {
+    pub name: String,
+    pub is_number: bool,
+}
+
+impl Target {
+    fn number(number: impl ToString) -> Self {
+        Self {
+            name: number.to_string(),
+            is_number: true,
+        }
+    }
+}
 
 /// The inputs of all users, one after another.
 pub(super) enum Inputs {
@@ -121,18 +133,21 @@ impl Visitor<'_> for OfTarget {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Target, E> {
-        Ok(Target(text.to_owned()))
+        Ok(Target {
+            name: text.to_owned(),
+            is_number: false,
+        })
     }
 
     fn visit_u64<E: Error>(self, n: u64) -> Result<Target, E> {
-        Ok(Target(n.to_string()))
+        Ok(Target::number(n))
     }
 
     fn visit_i64<E: Error>(self, n: i64) -> Result<Target, E> {
-        Ok(Target(n.to_string()))
+        Ok(Target::number(n))
     }
 
     fn visit_f64<E: Error>(self, x: f64) -> Result<Target, E> {
-        Ok(Target(x.to_string()))
+        Ok(Target::number(x))
     }
 }

@@ -18,7 +18,7 @@ use super::hold_out::{hold_out, split};
 use super::labels::{Names, notes};
 use super::{DataLocation, OwnDataError, OwnFileError, ReadOptions};
 use crate::{Column, DataError, Dataset, Examples};
-use json::{Inputs, LeafFile};
+use json::{Input, Inputs, LeafFile};
 
 /// The number of inputs of FEMNIST.
 const FEMNIST: usize = 28 * 28;
@@ -26,7 +26,7 @@ const FEMNIST: usize = 28 * 28;
 /// Reads `DIR/train` and `DIR/test`, these folders in `DIR/data`, or the files of `DIR` itself.
 pub(super) fn read(dir: &Path, reading: &ReadOptions, seed: u64) -> Result<Dataset, DataError> {
     if !dir.is_dir() {
-        return Err(DataLocation::missing(dir));
+        return Err(DataLocation::missing(dir, "a folder"));
     }
     let of_part = |part: &str| {
         let places = [dir.join(part), dir.join("data").join(part)];
@@ -87,13 +87,21 @@ impl Leaves {
                 }
                 let width = self.width;
                 let found = input.describe();
+                if width == 0 {
+                    return Err(wrong("inputs that are not empty".to_owned(), found).into());
+                }
+                if matches!(input, Input::Text(_)) && target.is_number {
+                    let expected = "the next character as the target of each text (files of images by name, as of CelebA, are not read)";
+                    let found = format!("the number {}", target.name);
+                    return Err(wrong(expected.to_owned(), found).into());
+                }
                 let all = self.inputs.get_or_insert_with(|| input.none());
-                if input.len() != width || width == 0 || !all.push(input) {
+                if input.len() != width || !all.push(input) {
                     return Err(
                         wrong(format!("inputs of one kind and of length {width}"), found).into(),
                     );
                 }
-                self.classes.push(&target.0);
+                self.classes.push(&target.name);
                 self.clients.push(&user);
                 self.count += 1;
             }

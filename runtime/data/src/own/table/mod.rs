@@ -71,6 +71,10 @@ pub(super) fn read(
             ));
         }
     }
+    if of_sheet.is_empty() {
+        let path = first.path().to_path_buf();
+        return Err(DataError::Empty { path });
+    }
     if reading.missing == Missing::Fill && !scan.missing().is_empty() {
         notes.push(format!(
             "missing values are filled: {}",

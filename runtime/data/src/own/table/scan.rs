@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use super::Roles;
 use super::sheet::{Row, Sheet, number};
 use crate::DataError;
+use crate::formats::files::start;
 use crate::own::{Missing, OwnDataError, ReadOptions};
 
 /// The largest number of distinct texts of a column, each of which becomes an input.
@@ -24,8 +25,11 @@ pub(super) struct Scan {
 /// What a column has.
 #[derive(Default)]
 struct ColumnScan {
-    /// A text that is no number.
-    text: Option<String>,
+    /// A text that is no number, with its line.
+    text: Option<(String, u64)>,
+    /// How many values are numbers, and how many are not.
+    numeric: usize,
+    other: usize,
     /// A number that is not whole.
     fraction: Option<String>,
     /// Distinct values, up to one more than [`MOST_TEXTS`].
@@ -115,8 +119,9 @@ impl Scan {
                     path: path(),
                     column: self.names[column].clone(),
                     limit: MOST_TEXTS,
-                    example: crate::formats::files::start(example),
+                    example: start(example),
                     line: *line,
+                    numbers: found.meant_as_numbers(),
                 });
             }
         }
@@ -159,7 +164,14 @@ impl Scan {
                  numbers the rows"
             )
         });
-        quantity.into_iter().chain(ids).collect()
+        let texts = roles.inputs.iter().filter_map(|&column| {
+            let why = self.columns[column].meant_as_numbers()?;
+            let name = &self.names[column];
+            Some(format!(
+                "column `{name}` is read as texts, an input for each: {why}"
+            ))
+        });
+        quantity.into_iter().chain(ids).chain(texts).collect()
     }
 
     /// Each column with missing values and their number, as in `age 12`.
@@ -185,9 +197,30 @@ impl Scan {
 }
 
 impl ColumnScan {
+    /// What is wrong with a column of texts that is probably meant as numbers.
+    fn meant_as_numbers(&self) -> Option<String> {
+        let (text, line) = self.text.as_ref()?;
+        let what = if number(&text.replace(',', ".")).is_some() {
+            "a decimal number has a point, not a comma"
+        } else if self.numeric > self.other {
+            "most of the others are numbers"
+        } else {
+            return None;
+        };
+        Some(format!(
+            "`{}` in line {line} is no number, and {what}",
+            start(text)
+        ))
+    }
+
     fn add(&mut self, value: &str, line: u64) {
-        match number(value) {
-            None if self.text.is_none() => self.text = Some(value.to_owned()),
+        let found = number(value);
+        *match found {
+            Some(_) => &mut self.numeric,
+            None => &mut self.other,
+        } += 1;
+        match found {
+            None if self.text.is_none() => self.text = Some((value.to_owned(), line)),
             Some(x) if x.fract() != 0.0 && self.fraction.is_none() => {
                 self.fraction = Some(value.to_owned());
             }

@@ -57,7 +57,7 @@ impl Format {
 impl Sheet {
     pub fn open(path: &Path, format: Format) -> Result<Self, DataError> {
         if !path.is_file() {
-            return Err(DataLocation::missing(path));
+            return Err(DataLocation::missing(path, "a file"));
         }
         let records = format.records(path)?;
         let first = records
@@ -88,7 +88,7 @@ impl Sheet {
             if columns[..i].contains(name) {
                 return Err(OwnDataError::NoHeader {
                     path: path.to_path_buf(),
-                    found: format!("the name `{name}` twice"),
+                    found: format!("the name `{}` twice", start(name)),
                 }
                 .into());
             }
