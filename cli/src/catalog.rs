@@ -14,8 +14,8 @@ use fedround_models::{AuxiliaryTask, Losses, MODELS, Model, ModelError, Task, Tr
 use fedround_names::nearest;
 use fedround_passes::PassManager;
 
-use crate::args::Subject;
 use crate::auxiliaries;
+use crate::compile_args::Subject;
 use crate::dead_hypers::{Uses, unused};
 use crate::error::CliError;
 use crate::hypers::{self, Given, Setting};

@@ -12,9 +12,17 @@ use crate::files::json;
 use crate::table::wrapped;
 use crate::terminal::print;
 
+const EXAMPLES: &str = "\
+Each device multiplies two small matrices, in a process of its own.
+
+Examples:
+  fedround doctor
+  fedround doctor --device cuda:0      only the first NVIDIA GPU; exit code 1 if it cannot be used";
+
 /// Says which devices this build can use on this machine. Each one that is there multiplies two
 /// small matrices, in a process of its own: what a broken driver does to it is reported too.
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct DoctorArgs {
     /// Only check this one: cpu, wgpu[:N], cuda[:N] or auto
     #[arg(long, value_name = "D")]

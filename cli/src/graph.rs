@@ -8,8 +8,8 @@ use fedround_ir::fed::{Module, print as fed_text, print_exact};
 use fedround_passes::report::cost_table;
 use fedround_passes::tensor::cost;
 
-use crate::args::{Format, GraphArgs, Stage};
 use crate::catalog::Catalog;
+use crate::compile_args::{Format, GraphArgs, Stage};
 use crate::drawing::{DrawingError, encode};
 use crate::error::CliError;
 use crate::pass_changes;

@@ -27,6 +27,7 @@ mod bench;
 mod cache_folder;
 mod catalog;
 mod compare;
+mod compile_args;
 mod config;
 mod config_command;
 mod contact_sheet;

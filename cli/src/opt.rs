@@ -10,7 +10,7 @@ use fedround_ir::text::{Document, TENSOR_VERSION, parse_sections};
 use fedround_passes::{Pass, PassManager, PassTarget, Request, timing_table};
 use serde::Serialize;
 
-use crate::args::OptArgs;
+use crate::compile_args::OptArgs;
 use crate::error::CliError;
 use crate::files::json;
 use crate::pass_dump::pass_manager;

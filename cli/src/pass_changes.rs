@@ -8,8 +8,8 @@ use fedround_passes::{
     Ir, PassEvent, PassManager, PassObserver, PassTarget, Request, RequestError, Run,
 };
 
-use crate::args::{GraphArgs, Stage};
 use crate::catalog::Catalog;
+use crate::compile_args::{GraphArgs, Stage};
 use crate::diff::unified;
 use crate::error::CliError;
 use crate::pass_dump::observer;

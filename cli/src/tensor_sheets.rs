@@ -41,8 +41,8 @@ mod tests {
     use fedround_passes::PassManager;
 
     use super::*;
-    use crate::args::Subject;
     use crate::catalog::Catalog;
+    use crate::compile_args::Subject;
 
     /// FedProx's updates of weights are a fused op and a product, which the plan joins.
     #[test]

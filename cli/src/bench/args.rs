@@ -10,6 +10,12 @@ use serde_json::{Map, Value};
 use super::TaskName;
 use super::sweep::Sweep;
 use crate::drawing::drawing_path;
+use crate::headings::ENGINE;
+
+/// Headings of groups of options.
+const TASK: &str = "What is trained";
+const MEASURED: &str = "Measurements";
+const OUTPUT: &str = "Output";
 
 const BENCH: &str = "\
 Tasks (one local epoch of plain SGD):
@@ -39,36 +45,36 @@ pub(crate) struct BenchArgs {
     #[command(flatten)]
     pub one: OneArgs,
     /// Measure what each speed factor gives: fusion, client batching, replay, threads, evaluation
-    #[arg(long, conflicts_with = "sweep")]
+    #[arg(long, help_heading = MEASURED, conflicts_with = "sweep")]
     pub factors: bool,
     /// Measure over a number of clients or a cohort's size, as in cohort=1,5,20
-    #[arg(long, value_name = "NAME=N,…")]
+    #[arg(long, help_heading = MEASURED, value_name = "NAME=N,…")]
     pub sweep: Option<Sweep>,
     /// Measurements of each kind, taken in turns, of which medians are reported [default: 1]
-    #[arg(long, value_name = "N")]
+    #[arg(long, help_heading = MEASURED, value_name = "N")]
     pub runs: Option<usize>,
     /// Reports on the task by this or other programs, with the same fields: a JSON file, or a folder
     /// of them; may be repeated
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, help_heading = MEASURED, value_name = "PATH")]
     pub peers: Vec<PathBuf>,
     /// Measure the share of time in which a GPU runs no kernel, in a slower run of its own; for GPUs
     /// that time kernels themselves, without replay
-    #[arg(long)]
+    #[arg(long, help_heading = MEASURED)]
     pub idle: bool,
     /// Print JSON; without --table and --markdown it is what is printed anyway
-    #[arg(long, conflicts_with_all = ["markdown", "table"])]
+    #[arg(long, help_heading = OUTPUT, conflicts_with_all = ["markdown", "table"])]
     pub json: bool,
     /// Print a Markdown table in place of JSON
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub markdown: bool,
     /// Print a table for a terminal in place of JSON
-    #[arg(long, conflicts_with = "markdown")]
+    #[arg(long, help_heading = OUTPUT, conflicts_with = "markdown")]
     pub table: bool,
     /// Write the JSON here too
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Draw the sweep in this file: .svg, or .png or .pdf in a build with --features raster
-    #[arg(long, value_name = "FILE", requires = "sweep", value_parser = drawing_path)]
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE", requires = "sweep", value_parser = drawing_path)]
     pub plot: Option<PathBuf>,
 }
 
@@ -80,65 +86,65 @@ pub(crate) struct OneArgs {
     /// Algorithm
     #[arg(default_value = "fedavg")]
     pub spec: String,
-    /// Task
-    #[arg(long, value_enum, default_value_t = TaskName::Synth)]
+    /// Task, as described below
+    #[arg(long, help_heading = TASK, value_enum, hide_possible_values = true, default_value_t = TaskName::Synth)]
     pub task: TaskName,
     /// Hyper-parameter, as in mu=0.1; may be repeated
-    #[arg(long, value_name = "NAME=VALUE")]
+    #[arg(long, help_heading = TASK, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// Model [default: the task's]
-    #[arg(long)]
+    /// Model; see `fedround list models` [default: the task's]
+    #[arg(long, help_heading = TASK)]
     pub model: Option<String>,
     /// Rounds, the warm-up included [default: the task's]
-    #[arg(long, value_name = "N")]
+    #[arg(long, help_heading = TASK, value_name = "N")]
     pub rounds: Option<usize>,
     /// Local step size [default: the task's]
-    #[arg(long, value_name = "X")]
+    #[arg(long, help_heading = TASK, value_name = "X")]
     pub lr: Option<f64>,
     /// Clients [default: the task's]; with --clients or --examples they hold equally many
     /// examples, which several share where there are too few
-    #[arg(long, value_name = "N")]
+    #[arg(long, help_heading = TASK, value_name = "N")]
     pub clients: Option<usize>,
     /// Examples of a client [default: the task's]
-    #[arg(long, value_name = "N")]
+    #[arg(long, help_heading = TASK, value_name = "N")]
     pub examples: Option<usize>,
     /// Clients of a round [default: the task's, if the algorithm draws some]
-    #[arg(long, value_name = "N")]
+    #[arg(long, help_heading = TASK, value_name = "N")]
     pub cohort: Option<usize>,
     /// Folder that holds the folders of datasets [default: data]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, help_heading = TASK, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
     /// Clients trained at once; on Linux the process is pinned to as many cores
-    #[arg(long, value_name = "N", default_value_t = THREADS)]
+    #[arg(long, help_heading = ENGINE, value_name = "N", default_value_t = THREADS)]
     pub threads: usize,
     /// Where clients train: cpu, wgpu[:N], cuda[:N] or auto, or several that share a cohort, as in
     /// cuda:0,cuda:1; see `fedround doctor`
-    #[arg(long, value_name = "D", default_value = "cpu")]
+    #[arg(long, help_heading = ENGINE, value_name = "D", default_value = "cpu")]
     pub device: String,
     /// Float type of the operands of matrix products and convolutions: f32, bf16 or f16
-    #[arg(long, value_name = "T", default_value = "f32")]
+    #[arg(long, help_heading = ENGINE, value_name = "T", default_value = "f32")]
     pub precision: String,
     /// Form of convolutions of clients in one graph: grouped, unfold, split or auto
-    #[arg(long, value_name = "C", default_value = "auto")]
+    #[arg(long, help_heading = ENGINE, value_name = "C", default_value = "auto")]
     pub convolutions: String,
     /// Multiply every pixel with the weights themselves: no Winograd convolutions on the CPU
-    #[arg(long)]
+    #[arg(long, help_heading = ENGINE)]
     pub exact_conv: bool,
     /// Clients that run in one graph, with a client axis: N, auto or off
-    #[arg(long, value_name = "N", default_value = "auto")]
+    #[arg(long, help_heading = ENGINE, value_name = "N", default_value = "auto")]
     pub cohort_batch: String,
     /// Whether a GPU records the steps of loops over batches and replays them: auto (on NVIDIA GPUs), off,
     /// on or require
-    #[arg(long, value_name = "G", default_value = "auto")]
+    #[arg(long, help_heading = ENGINE, value_name = "G", default_value = "auto")]
     pub graphs: String,
     /// GPU memory that the clients' examples may take: auto (a quarter), off (each batch is copied) or a size
-    #[arg(long, value_name = "SIZE", default_value = "auto")]
+    #[arg(long, help_heading = ENGINE, value_name = "SIZE", default_value = "auto")]
     pub device_data: String,
     /// Run the ops of a step one by one: on the CPU, without our fusion
-    #[arg(long)]
+    #[arg(long, help_heading = ENGINE)]
     pub no_fusion: bool,
     /// Evaluate on the test set after each round, within the measured time
-    #[arg(long)]
+    #[arg(long, help_heading = TASK)]
     pub evaluate: bool,
 }
 

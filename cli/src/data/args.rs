@@ -43,7 +43,7 @@ pub(crate) enum DataCommand {
 pub(crate) struct ListArgs {
     #[command(flatten)]
     pub folder: Folder,
-    /// Print JSON
+    /// Print JSON, as docs/json.md describes it
     #[arg(long)]
     pub json: bool,
 }
@@ -67,11 +67,18 @@ pub(crate) struct Named {
     pub reading: ReadArgs,
 }
 
+const INFO_EXAMPLES: &str = "\
+Examples:
+  fedround data info mnist
+  fedround data info images:photos                   a folder for each class
+  fedround data info csv:people.csv --target-column income --client-column town --missing fill";
+
 #[derive(Debug, Args)]
+#[command(after_help = INFO_EXAMPLES)]
 pub(crate) struct InfoArgs {
     #[command(flatten)]
     pub dataset: Named,
-    /// Print JSON
+    /// Print JSON, as docs/json.md describes it
     #[arg(long)]
     pub json: bool,
 }
@@ -90,7 +97,14 @@ pub(crate) struct FetchArgs {
     pub json: bool,
 }
 
+const PREVIEW_EXAMPLES: &str = "\
+Examples:
+  fedround data preview mnist --out digits.png       ten images of each class
+  fedround data preview images:photos --columns 5 --out sheet.png
+  fedround data preview adult                        the first rows of each class";
+
 #[derive(Debug, Args)]
+#[command(after_help = PREVIEW_EXAMPLES)]
 pub(crate) struct PreviewArgs {
     #[command(flatten)]
     pub dataset: Named,
@@ -100,12 +114,18 @@ pub(crate) struct PreviewArgs {
     /// PNG file of images; examples that are no images are printed
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Print JSON
+    /// Print JSON, as docs/json.md describes it
     #[arg(long)]
     pub json: bool,
 }
 
+const PARTITION_EXAMPLES: &str = "\
+Examples:
+  fedround data partition mnist --partition dirichlet:0.1 --clients 20 --out who.svg
+  fedround data partition csv:people.csv --target-column income --client-column town --partition natural";
+
 #[derive(Debug, Args)]
+#[command(after_help = PARTITION_EXAMPLES)]
 pub(crate) struct PartitionArgs {
     #[command(flatten)]
     pub dataset: Named,
@@ -121,7 +141,7 @@ pub(crate) struct PartitionArgs {
     /// Draw clients against classes in this file: .svg, or .png or .pdf in a build with --features raster
     #[arg(long, value_name = "FILE", value_parser = drawing_path)]
     pub out: Option<PathBuf>,
-    /// Print JSON
+    /// Print JSON, as docs/json.md describes it
     #[arg(long)]
     pub json: bool,
 }

@@ -11,8 +11,8 @@ use serde::Serialize;
 
 use super::compute::place;
 use super::replays::{Loop, loops};
-use crate::args::ExplainArgs;
 use crate::catalog::Compiled;
+use crate::compile_args::ExplainArgs;
 use crate::error::CliError;
 use crate::hypers::to_toml;
 use crate::privacy::statement;

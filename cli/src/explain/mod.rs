@@ -15,9 +15,9 @@ use fedround_passes::report::explain as algorithm_box;
 #[cfg(feature = "flower")]
 pub(crate) use traffic::what_crosses;
 
-use crate::args::ExplainArgs;
 use crate::auxiliaries::named;
 use crate::catalog::Catalog;
+use crate::compile_args::ExplainArgs;
 use crate::dead_hypers::{NOT_USED, NOT_USED_MEANS, full_name};
 use crate::error::CliError;
 use crate::files::json as as_json;

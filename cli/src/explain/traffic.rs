@@ -9,7 +9,7 @@ use fedround_passes::report::{
     Count, Direction, Wire, gathered_values, wire, wire_cells, wire_totals,
 };
 
-use crate::args::ExplainArgs;
+use crate::compile_args::ExplainArgs;
 use crate::table::{columns, wrapped};
 use crate::terminal::{bytes, grouped};
 
