@@ -2,8 +2,6 @@
 
 use std::sync::Mutex;
 
-use crate::formats::files::start;
-
 /// Collects remarks from any thread.
 #[derive(Debug, Default)]
 pub(crate) struct Notes(Mutex<Vec<String>>);
@@ -22,6 +20,12 @@ impl Notes {
         notes.sort_unstable();
         notes
     }
+}
+
+/// The start of a text, for messages. Characters that a terminal would obey are replaced.
+pub(crate) fn start(text: &str) -> String {
+    let shown = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    text.chars().take(80).map(shown).collect()
 }
 
 /// Names for a message, the first of many.

@@ -5,7 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use super::DIGITS;
-use crate::formats::files::{MOST_TEXT, read, start};
+use crate::formats::files::{MOST_TEXT, read};
+use crate::notes::start;
 use crate::source::Request;
 use crate::{DataError, Dataset, DatasetInfo, Examples, Fit, ImageFiles, Scale};
 

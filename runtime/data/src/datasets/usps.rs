@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::DIGITS;
-use crate::formats::files::{MOST_TEXT, read, start};
+use crate::formats::files::{MOST_TEXT, read};
+use crate::notes::start;
 use crate::source::Request;
 use crate::{Column, DataError, Dataset, DatasetInfo, Examples};
 

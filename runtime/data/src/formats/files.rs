@@ -228,12 +228,6 @@ fn unpacked_size(file: &mut File, size: u64) -> io::Result<u64> {
     Ok(u64::from(u32::from_le_bytes(last)))
 }
 
-/// The start of a text, for messages. Characters that a terminal would obey are replaced.
-pub(crate) fn start(text: &str) -> String {
-    let shown = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-    text.chars().take(80).map(shown).collect()
-}
-
 /// Checks that every label is one of the classes, which count from `first`.
 pub(crate) fn check_labels(
     path: &Path,

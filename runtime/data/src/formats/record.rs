@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use csv::{ReaderBuilder, StringRecord};
 use serde::de::DeserializeOwned;
 
-use super::files::{MOST_TEXT, own_limit, read, start};
+use super::files::{MOST_TEXT, own_limit, read};
+use crate::notes::start;
 use crate::{DataError, RecordError};
 
 /// The text of a file of records.

@@ -133,6 +133,13 @@ fn a_broken_image_is_named_and_left_out_if_asked() {
         data.notes[0].contains("left out: cannot decode") && data.notes[0].contains("broken.png")
     );
 
+    let root = two_classes();
+    write(&root.path().join("dog/empty.jpg"), b"");
+    let error = message(&root, "images:DIR", plain());
+    assert!(
+        error.contains("dog/empty.jpg (0 bytes)") && !error.contains('\n'),
+        "{error}"
+    );
     let root = folder(&[("a/1.png", b"no"), ("b/2.png", b"image")]);
     let error = message(&root, "images:DIR", skip);
     assert!(

@@ -32,7 +32,7 @@ pub(super) fn classes(targets: Names, dir: &Path) -> Result<(Vec<String>, Vec<u1
             (Some(character), None) => Ok(id(character)),
             _ => Err(OwnDataError::NextCharacter {
                 dir: dir.to_path_buf(),
-                found: crate::formats::files::start(text),
+                found: crate::notes::start(text),
             }),
         }
     };

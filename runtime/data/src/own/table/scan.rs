@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use super::Roles;
 use super::sheet::{Row, Sheet, number};
 use crate::DataError;
-use crate::formats::files::start;
+use crate::notes::start;
 use crate::own::{Missing, OwnDataError, ReadOptions};
 
 /// The largest number of distinct texts of a column, each of which becomes an input.

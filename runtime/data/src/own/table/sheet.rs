@@ -5,8 +5,8 @@ use std::path::Path;
 use fedround_names::nearest;
 
 use crate::DataError;
-use crate::formats::files::start;
 use crate::formats::record::{Record, Records};
+use crate::notes::start;
 use crate::own::file_advice::of_own_file;
 use crate::own::{DataLocation, OwnDataError};
 
