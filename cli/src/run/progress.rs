@@ -90,15 +90,16 @@ impl Progress {
         (self.steps, self.seconds) = (0, 0.0);
     }
 
-    /// Shows the last complete round of a report.
-    pub(super) fn round(&mut self, report: &Report, phase: Option<&str>) {
+    /// Shows the last complete round of a report, without the accuracy of an untrained model.
+    pub(super) fn round(&mut self, report: &Report, phase: Option<&str>, untrained: bool) {
         let Some(last) = report.history.last() else {
             return;
         };
         self.steps += last.client_steps;
         self.seconds += last.seconds;
         let message = || {
-            let accuracy = report.scores.as_ref().map_or(f64::NAN, Scores::headline);
+            let scores = report.scores.as_ref().filter(|_| !untrained);
+            let accuracy = scores.map_or(f64::NAN, Scores::headline);
             let speed = match self.seconds > 0.0 {
                 true => self.steps as f64 / self.seconds,
                 false => 0.0,

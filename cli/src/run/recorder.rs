@@ -5,7 +5,7 @@ use fedround_simulation::Simulation;
 
 use super::folder::Folder;
 use super::metric::Metric;
-use super::phases::phase;
+use super::phases::{not_begun, phase};
 use super::privacy_spent::{Federation, privacy_spent};
 use super::progress::Progress;
 use crate::error::CliError;
@@ -15,6 +15,8 @@ pub(super) struct Recorder<'a> {
     pub federation: Federation,
     pub folder: &'a Folder,
     pub progress: &'a mut Progress,
+    /// Whether the last evaluation was of a model that no phase had trained.
+    pub untrained: bool,
     /// A round could not be written.
     pub failed: Option<CliError>,
 }
@@ -35,10 +37,13 @@ impl Observer for Recorder<'_> {
                     .note(&format!("round {number} is skipped: {text}"));
             }
         }
-        let last = report.history.last();
-        let phase =
-            last.and_then(|last| phase(simulation.program(), last.number, report.goal_round));
-        self.progress.round(report, phase.as_deref());
+        let (last, goal) = (report.history.last(), report.goal_round);
+        let phase = last.and_then(|last| phase(simulation.program(), last.number, goal));
+        if let Some(last) = last.filter(|last| last.scores.is_some()) {
+            self.untrained = not_begun(simulation, last.number, goal).is_some();
+        }
+        self.progress
+            .round(report, phase.as_deref(), self.untrained);
     }
 
     fn cohort_batch_reduced(&mut self, before: usize, now: usize) {

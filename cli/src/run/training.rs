@@ -177,6 +177,7 @@ impl Job {
             federation: federation(&self.run, self.settings.delta),
             folder,
             progress,
+            untrained: false,
             failed: None,
         };
         let (dir, every) = (folder.dir(), self.settings.checkpoint);

@@ -149,7 +149,14 @@ fn a_run_that_ends_before_its_last_phase_says_so_first() {
     assert!(result.contains("at best"), "{result}");
     let fedfed = "run fedfed --data synth-digits-rgb --model logistic --clients 30 --rounds 1";
     let sizes = "--partition iid --set distill_share=0.01 --eval-every 1 --out distilled";
-    let text = place.success(&format!("{fedfed} {sizes}"));
+    let output = place.output(&format!("{fedfed} {sizes}"));
+    let notes = stderr(&output);
+    assert!(output.status.success(), "{notes}");
+    assert!(
+        notes.contains("round 1/1  fedfed.distill  loss") && notes.contains("accuracy -  "),
+        "{notes}"
+    );
+    let text = String::from_utf8_lossy(&output.stdout);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         text.contains("training did not begin") && text.contains("Choose --rounds 17 or more"),
