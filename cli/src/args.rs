@@ -133,9 +133,9 @@ pub(crate) struct ManArgs {
 
 const CONFIG_EXAMPLES: &str = "\
 Examples:
-  fedround config fedprox --set mu=0.1                 the settings of `fedround run` with these switches
+  fedround config fedprox --set mu=0.1                       what `run` would use
   fedround config --config runs/a/config.toml --rounds 50    those of a run, with more rounds
-  fedround config fedavg --data images:photos > photos.toml  a file for `run --config photos.toml`";
+  fedround config fedavg --data images:photos > photos.toml  a file for `run --config`";
 
 /// Prints what a run would run with: defaults, under the files of --config, under the flags.
 #[derive(Debug, ClapArgs)]

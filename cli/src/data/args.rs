@@ -122,7 +122,7 @@ pub(crate) struct PreviewArgs {
 const PARTITION_EXAMPLES: &str = "\
 Examples:
   fedround data partition mnist --partition dirichlet:0.1 --clients 20 --out who.svg
-  fedround data partition csv:people.csv --target-column income --client-column town --partition natural";
+  fedround data partition images:photos --partition natural    folders of clients above the classes";
 
 #[derive(Debug, Args)]
 #[command(after_help = PARTITION_EXAMPLES)]
