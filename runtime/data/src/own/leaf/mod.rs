@@ -91,7 +91,8 @@ impl Leaves {
                     return Err(wrong("inputs that are not empty".to_owned(), found).into());
                 }
                 if matches!(input, Input::Text(_)) && target.is_number {
-                    let expected = "the next character as the target of each text (files of images by name, as of CelebA, are not read)";
+                    let expected = "the next character as the target of each text (files of images by name, as of \
+                                    CelebA, are not read)";
                     let found = format!("the number {}", target.name);
                     return Err(wrong(expected.to_owned(), found).into());
                 }
