@@ -41,6 +41,9 @@ extern Stream* recording;
 // Notes a call: counted, and written to the file that EMULATOR_TRACE names.
 void note(const char* call, const std::string& detail = "");
 
+// Whether kernels are not run: with EMULATOR_CAPABILITY, or with EMULATOR_SKIP.
+bool skips_kernels();
+
 // A mistake that a real device need not notice. It is printed, and the process ends with status 70.
 void mistake(const std::string& what);
 

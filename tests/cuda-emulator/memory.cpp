@@ -45,6 +45,14 @@ struct Side {
   size_t pitch;
 };
 
+// What a device gives whose kernels are not run: as integers ones, as floats numbers that are finite and not
+// zero, so that a program goes on that counts with them.
+void fill_with_ones(char* target, size_t bytes) {
+  const uint32_t one = 1;
+  for (size_t at = 0; at < bytes; at += sizeof one)
+    memcpy(target + at, &one, bytes - at < sizeof one ? bytes - at : sizeof one);
+}
+
 Result copy(Side to, Side from, size_t width, size_t height, Stream* stream) {
   ONE_AT_A_TIME;
   const char* name = from.type == MemoryType::host ? "copy to the device"
@@ -58,7 +66,10 @@ Result copy(Side to, Side from, size_t width, size_t height, Stream* stream) {
       const char* source = from.start + row * from.pitch;
       if (to.type == MemoryType::device) expect_device_memory(target, width, name);
       if (from.type == MemoryType::device) expect_device_memory(source, width, name);
-      memcpy(target, source, width);
+      if (skips_kernels() && to.type == MemoryType::host)
+        fill_with_ones(target, width);
+      else
+        memcpy(target, source, width);
     }
   });
 }

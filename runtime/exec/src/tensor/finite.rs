@@ -32,7 +32,17 @@ const EXPONENT: u32 = 0x7f80_0000;
 pub fn all_finite<'t>(
     tensors: impl IntoIterator<Item = &'t DispatchTensor>,
 ) -> Result<bool, ExecError> {
-    // One for each device.
+    match finite_sums(tensors) {
+        Some(sums) => Ok(read_all(sums)?.iter().all(|sum| finite(sum))),
+        None => Ok(false),
+    }
+}
+
+/// A number for each GPU that holds some of the tensors, which is finite only if all their numbers there
+/// are: to be read with others, and looked at by [`finite`]. `None` if one in host memory is not.
+pub fn finite_sums<'t>(
+    tensors: impl IntoIterator<Item = &'t DispatchTensor>,
+) -> Option<Vec<DispatchTensor>> {
     let mut sums: Vec<DispatchTensor> = vec![];
     for t in tensors {
         if dtype(t) != DType::F32 {
@@ -40,18 +50,18 @@ pub fn all_finite<'t>(
         }
         if let Some(known) = floats(t) {
             if !finite(known) {
-                return Ok(false);
+                return None;
             }
         } else if is_host(t) {
             if !values(t).is_none_or(|values| finite(&values)) {
-                return Ok(false);
+                return None;
             }
         } else {
             let small = Dispatch::float_mul_scalar(t.clone(), Scalar::Float(SCALE));
             add(&mut sums, Dispatch::float_sum(small));
         }
     }
-    Ok(read_all(sums)?.iter().all(|sum| finite(sum)))
+    Some(sums)
 }
 
 /// Adds a sum to the one of its device.
@@ -62,8 +72,9 @@ fn add(sums: &mut Vec<DispatchTensor>, sum: DispatchTensor) {
     }
 }
 
-/// In blocks without an early exit, which the compiler makes vector instructions of.
-fn finite(values: &[f32]) -> bool {
+/// Whether all of some numbers are finite.
+pub fn finite(values: &[f32]) -> bool {
+    // Without an early exit in a block, which the compiler makes vector instructions of.
     let broken = |block: &[f32]| {
         let special = |x: &f32| x.to_bits() & EXPONENT == EXPONENT;
         block.iter().fold(false, |any, x| any | special(x))

@@ -13,7 +13,7 @@ use burn_backend::{BoolDType, DType as BurnDType, FloatDType, Scalar};
 use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_ir::tensor::{Constant, DType};
 
-pub use finite::all_finite;
+pub use finite::{all_finite, finite, finite_sums};
 pub(crate) use half::{round, widen};
 pub use host::{compact, floats, is_host};
 pub use readback::{device_reads, read, read_all, read_ints};

@@ -69,7 +69,11 @@ pub fn read_all(tensors: Vec<DispatchTensor>) -> Result<Vec<Vec<f32>>, ExecError
         }
     }
     for some in gpus.iter().flat_map(|(_, own)| chunks(own)) {
-        let joined = read(join(some.iter().map(|(_, t)| t.clone()).collect()))?;
+        let joined = match some {
+            [(_, one)] => one.clone(),
+            _ => join(some.iter().map(|(_, t)| flat(t)).collect()),
+        };
+        let joined = read(joined)?;
         let mut rest = &joined[..];
         for (i, tensor) in some {
             let (own, after) = rest.split_at(elements(tensor).min(rest.len()));
@@ -91,13 +95,13 @@ pub fn read_ints(tensor: DispatchTensor) -> Result<Vec<i32>, ExecError> {
 }
 
 /// Splits tensors into groups that are concatenated on their device, which takes as much memory
-/// again: few tensors a group, and no large one with others.
+/// again: no large one with others.
 fn chunks(mut all: &[(usize, DispatchTensor)]) -> impl Iterator<Item = &[(usize, DispatchTensor)]> {
     std::iter::from_fn(move || {
         let mut size = 0;
         let fits = |(i, (_, tensor)): &(usize, &(usize, DispatchTensor))| {
             size += elements(tensor);
-            *i == 0 || (*i < CONCAT_LIMIT && size <= LARGE)
+            *i == 0 || size <= LARGE
         };
         let n = all.iter().enumerate().take_while(fits).count();
         let (some, rest) = all.split_at(n);
@@ -106,16 +110,22 @@ fn chunks(mut all: &[(usize, DispatchTensor)]) -> impl Iterator<Item = &[(usize,
     })
 }
 
-/// The elements of tensors, one after another.
-fn join(mut tensors: Vec<DispatchTensor>) -> DispatchTensor {
-    if tensors.len() == 1 {
-        return tensors.remove(0);
+/// The elements of a tensor, in row-major order.
+fn flat(tensor: &DispatchTensor) -> DispatchTensor {
+    let shape = Shape::from(vec![elements(tensor)]);
+    Dispatch::float_reshape(tensor.clone(), shape)
+}
+
+/// Flat tensors, one after another: few at a time, and what that gives again.
+fn join(mut flat: Vec<DispatchTensor>) -> DispatchTensor {
+    while flat.len() > 1 {
+        let some = flat.chunks(CONCAT_LIMIT).map(|some| match some {
+            [one] => one.clone(),
+            _ => Dispatch::float_cat(some.to_vec(), 0),
+        });
+        flat = some.collect();
     }
-    let flat = tensors.into_iter().map(|t| {
-        let shape = Shape::from(vec![elements(&t)]);
-        Dispatch::float_reshape(t, shape)
-    });
-    Dispatch::float_cat(flat.collect(), 0)
+    flat.remove(0)
 }
 
 fn elements(tensor: &DispatchTensor) -> usize {
@@ -134,14 +144,16 @@ mod tests {
             let numbers = (0..2 * i).map(|x| (x * i) as f32).collect();
             from_floats(numbers, &[i, 2], &device)
         };
-        let mut all: Vec<DispatchTensor> = (1..40).map(tensor).collect();
+        let all: Vec<DispatchTensor> = (1..40).map(tensor).collect();
         let apart: Vec<Vec<f32>> = all.iter().cloned().map(|t| read(t).unwrap()).collect();
         assert!(read_all(all.clone()).unwrap() == apart);
         let numbered: Vec<_> = all.iter().cloned().enumerate().collect();
         let joined: Vec<usize> = chunks(&numbered).map(<[_]>::len).collect();
-        assert_eq!(joined, [CONCAT_LIMIT, CONCAT_LIMIT, 39 - 2 * CONCAT_LIMIT]);
-        all.truncate(CONCAT_LIMIT);
-        assert!(read(join(all)).unwrap() == apart[..CONCAT_LIMIT].concat());
+        assert_eq!(joined, [39]);
+        for n in [1, 2, CONCAT_LIMIT, CONCAT_LIMIT + 1, 39] {
+            let some = all.iter().take(n).map(flat).collect();
+            assert!(read(join(some)).unwrap() == apart[..n].concat(), "{n}");
+        }
         assert!(read_all(vec![]).unwrap().is_empty());
         let sizes = [LARGE - 1, 1, 1, LARGE + 5, 2];
         let sized = sizes.map(|n| (0, from_floats(vec![0.0; n], &[n], &device)));

@@ -73,7 +73,10 @@ impl Reduction {
         if self.weights.is_empty() {
             return Err(empty("the cohort is empty"));
         }
-        let weights = Weight::numbers(&self.weights)?;
+        // Read together.
+        let all = [&self.weights[..], &self.numbers[..]].concat();
+        let mut weights = Weight::numbers(&all)?;
+        let numbers = weights.split_off(self.weights.len());
         let total = match self.kind {
             Reduce::Sum | Reduce::WeightedSum => 1.0,
             Reduce::Mean | Reduce::WeightedMean => weights.iter().sum(),
@@ -84,8 +87,7 @@ impl Reduction {
         if total == 0.0 {
             return Err(empty("the weights sum to zero"));
         }
-        if !self.numbers.is_empty() {
-            let numbers = Weight::numbers(&self.numbers)?;
+        if !numbers.is_empty() {
             let weighted = weights.iter().zip(numbers).map(|(weight, x)| weight * x);
             return Ok(RtVal::Host(weighted.sum::<f64>() / total));
         }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use burn::tensor::DispatchTensor;
+use burn_dispatch::DispatchDevice;
 use fedround_ir::fed::Value;
 use fedround_passes::schedule::{Block, Control};
 
@@ -132,7 +133,7 @@ impl Clients<'_> {
 
 impl Replayable<'_, '_> {
     /// The tensors that the engine has read for a step.
-    pub fn columns(&self, env: &mut Env) -> Option<Vec<DispatchTensor>> {
+    pub fn columns(&self, env: &mut Env, device: &DispatchDevice) -> Option<Vec<DispatchTensor>> {
         let mut columns = vec![];
         for v in &self.reads {
             let value = match env.read(*v, std::slice::from_ref(v))? {
@@ -142,6 +143,7 @@ impl Replayable<'_, '_> {
             match value {
                 RtVal::Batch(_, own) => columns.extend(own),
                 RtVal::Tensor(t) => columns.push(t),
+                RtVal::Numbers(own) => columns.push(own.tensor(device)),
                 _ => return None,
             }
         }

@@ -235,7 +235,9 @@ impl Clients<'_> {
         for control in &plan.fresh {
             self.control(control, env, &[])?;
         }
-        let columns = plan.columns(env).ok_or_else(|| missing(op, "batch"))?;
+        let columns = plan
+            .columns(env, self.cx.program.device())
+            .ok_or_else(|| missing(op, "batch"))?;
         let supplies = &plan.segment.supplies;
         let keys = random_keys(self, plan.index, supplies);
         let draws = supplies.draws(&keys, cx.secret, cx.program.device());

@@ -103,6 +103,7 @@ fn inputs(
                 }
                 read.tensors.push(t);
             }
+            Some(RtVal::Numbers(own)) => read.tensors.push(own.tensor(device)),
             Some(RtVal::Host(c)) => read.tensors.push(from_floats(vec![c as f32], &[1], device)),
             _ => return Err(missing(&compute.ops[0], "tensor")),
         }

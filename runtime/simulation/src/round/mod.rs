@@ -14,6 +14,7 @@ mod mix;
 mod mixing_weights;
 mod non_finite_clients;
 mod observer;
+mod readback;
 mod server;
 mod states;
 mod tree_noise;
@@ -121,5 +122,6 @@ pub(crate) fn run_round<'a>(
         named: HashMap::new(),
     };
     let params = server.round(params)?;
-    Ok((params, server.finish()?))
+    let stats = server.finish(&params)?;
+    Ok((params, stats))
 }

@@ -1,7 +1,6 @@
 //! The server's part of a round: it interprets the round's operations, from sampling a cohort to
 //! aggregating what the clients return.
 
-use fedround_exec::tensor::read_all;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -24,7 +23,6 @@ use crate::interpreter::public::public;
 use crate::interpreter::rows::{draw, every_class, for_rows, least};
 use crate::interpreter::{Walker, has_rows, repeat, walk};
 use crate::loop_form::Runner;
-use crate::non_finite::Diverged;
 use crate::regions::RunRegion;
 use crate::state::{Flight, State};
 use crate::value::{Env, RtVal};
@@ -89,15 +87,6 @@ impl Server<'_> {
         }
     }
 
-    /// Reads the losses back, once for the whole round.
-    pub fn finish(mut self) -> Result<RoundStats, RunError> {
-        let round = self.cx.round;
-        self.stats.train_loss = mean(std::mem::take(&mut self.losses), round)?;
-        mean(std::mem::take(&mut self.own_losses), round)?;
-        self.report_numbers()?;
-        Ok(self.stats)
-    }
-
     fn reduce(&mut self, kind: Reduce, op: &Op, env: &Env) -> Result<RtVal, RunError> {
         if !kind.is_sum() {
             return self.order_statistic(kind, op, env);
@@ -136,23 +125,6 @@ impl Server<'_> {
             }
         }
         running.finish(self.cx.program, op)
-    }
-}
-
-/// The mean of losses, NaN of none.
-fn mean(losses: Vec<DispatchTensor>, round: usize) -> Result<f64, RunError> {
-    if losses.is_empty() {
-        return Ok(f64::NAN);
-    }
-    let values = read_all(losses)?.concat();
-    let loss = values.iter().copied().map(f64::from).sum::<f64>() / values.len() as f64;
-    if loss.is_finite() {
-        Ok(loss)
-    } else {
-        Err(RunError::Diverged {
-            round,
-            what: Diverged::Round,
-        })
     }
 }
 

@@ -1,7 +1,6 @@
 //! States that the server keeps from round to round.
 
 use burn::tensor::DispatchTensor;
-use fedround_exec::tensor::read_all;
 use fedround_ir::fed::{Kind, Op, Value};
 
 use super::server::Server;
@@ -60,15 +59,6 @@ impl Server<'_> {
             self.set_numbers.insert(name.to_owned(), number.clone());
         }
         self.state.server.insert(name.to_owned(), value);
-        Ok(())
-    }
-
-    /// Reads back the numbers that were set in this round, all at once.
-    pub(super) fn report_numbers(&mut self) -> Result<(), RunError> {
-        let numbers = std::mem::take(&mut self.set_numbers);
-        let (names, numbers): (Vec<_>, Vec<_>) = numbers.into_iter().unzip();
-        let numbers = read_all(numbers)?.concat().into_iter().map(f64::from);
-        self.stats.server_numbers = names.into_iter().zip(numbers).collect();
         Ok(())
     }
 }

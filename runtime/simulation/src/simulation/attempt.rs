@@ -3,8 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use fedround_exec::tensor::all_finite;
-
 use super::Simulation;
 use crate::error::RunError;
 use crate::faults::Attendance;
@@ -143,14 +141,6 @@ impl Simulation {
             run_round(cx, &beside, who, state, params, look, watch)
         });
         *attendance = came;
-        let ran = ran.and_then(|(params, stats)| {
-            let new = params.iter().chain(state.set_in_round());
-            let what = Diverged::Round;
-            match self.guarded(|| Ok(all_finite(new)?))? {
-                true => Ok((params, stats)),
-                false => Err(RunError::Diverged { round, what }),
-            }
-        });
         if let (Ok(_), Some(parties)) = (&ran, &mut parties) {
             parties.commit();
         }

@@ -1,13 +1,15 @@
 //! Joins the values of several clients along a new first axis, the client axis, and splits them
 //! again.
 
+use std::sync::Arc;
+
 use burn::tensor::{DispatchTensor, Shape};
 use burn_backend::TensorMetadata;
 use burn_dispatch::DispatchDevice;
 use fedround_exec::tensor::{constant, from_floats};
 use fedround_ir::tensor::{Constant, DType, Op, TensorType};
 
-use crate::value::RtVal;
+use crate::value::{Numbers, RtVal};
 
 /// Joins the values of clients, in order, along a new first axis. `None` for values that are not
 /// tensors.
@@ -18,8 +20,7 @@ pub(crate) fn stack(values: &[RtVal], device: &DispatchDevice) -> Option<RtVal> 
         _ => None,
     });
     if let Some(numbers) = numbers.collect::<Option<Vec<f32>>>() {
-        let all = from_floats(numbers, &[values.len(), 1], device);
-        return Some(RtVal::each(RtVal::Tensor(all)));
+        return Some(RtVal::each(RtVal::Numbers(Arc::new(Numbers::new(numbers)))));
     }
     let first = leaves(first, device)?;
     let mut columns: Vec<Vec<DispatchTensor>> = vec![vec![]; first.len()];
@@ -49,6 +50,7 @@ pub(crate) fn unstack(value: &RtVal, k: usize) -> Option<RtVal> {
             own.collect::<Option<_>>().map(RtVal::Params)
         }
         RtVal::Tensor(t) => lane(t, k).map(RtVal::Tensor),
+        RtVal::Numbers(own) => own.of(k).map(RtVal::Host),
         _ => None,
     }
 }
@@ -97,6 +99,7 @@ pub(crate) fn leaves(value: &RtVal, device: &DispatchDevice) -> Option<Vec<Dispa
         RtVal::Params(leaves) => Some(leaves.clone()),
         RtVal::Tensor(t) => Some(vec![t.clone()]),
         RtVal::Host(c) => Some(vec![from_floats(vec![*c as f32], &[1], device)]),
+        RtVal::Numbers(own) => Some(vec![own.tensor(device)]),
         _ => None,
     }
 }

@@ -1,16 +1,16 @@
 //! The run-time values of the federated dialect, and the environment that holds those of a round.
 
-use fedround_exec::tensor::{transfer, transfer_all};
 pub(crate) mod batching;
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
 use fedround_ir::fed::Value;
 
 use fedround_exec::ExecError;
+use fedround_exec::tensor::{from_floats, transfer, transfer_all};
 
 /// What a fed value is at run time.
 #[derive(Clone)]
@@ -33,8 +33,37 @@ pub(crate) enum RtVal {
     Broadcast(Arc<[usize]>, Box<RtVal>),
     /// A client's own value, which is at its party.
     Held,
+    /// A number of each client of a group, under [`Each`](Self::Each).
+    Numbers(Arc<Numbers>),
     /// The values of a group of clients, joined along a new first axis of each tensor.
     Each(Box<RtVal>),
+}
+
+/// A number of each client of a group: in host memory, where it may be a weight that nobody has to wait
+/// for, and on their device once code there reads it.
+pub(crate) struct Numbers {
+    values: Vec<f32>,
+    on_device: OnceLock<DispatchTensor>,
+}
+
+impl Numbers {
+    pub fn new(values: Vec<f32>) -> Self {
+        Self {
+            values,
+            on_device: OnceLock::new(),
+        }
+    }
+
+    /// Of the `k`-th client.
+    pub fn of(&self, k: usize) -> Option<f64> {
+        self.values.get(k).copied().map(f64::from)
+    }
+
+    /// `[K, 1]`, on the device of the group.
+    pub fn tensor(&self, device: &DispatchDevice) -> DispatchTensor {
+        let copy = || from_floats(self.values.clone(), &[self.values.len(), 1], device);
+        self.on_device.get_or_init(copy).clone()
+    }
 }
 
 impl RtVal {
@@ -59,6 +88,8 @@ impl RtVal {
             }
             Self::Broadcast(ids, value) => Self::Broadcast(ids, Box::new(value.at(device)?)),
             Self::Each(value) => Self::each(value.at(device)?),
+            // A device where they are read gets them then.
+            Self::Numbers(own) => Self::Numbers(Arc::new(Numbers::new(own.values.clone()))),
             host @ (Self::Host(_) | Self::Client | Self::Cohort(_) | Self::Held) => host,
         })
     }

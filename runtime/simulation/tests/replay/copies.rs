@@ -43,7 +43,7 @@ fn last_round(trace: &str, graphs: GraphCapture, data: DeviceData) -> [usize; 4]
 }
 
 #[test]
-#[ignore = "needs `--features cuda`, and `EMULATOR_TRACE=FILE EMULATOR_DEVICES=1 tests/cuda-emulator/with` before it"]
+#[ignore = "needs `--features cuda`, and `EMULATOR_TRACE=FILE EMULATOR_SKIP=1 EMULATOR_DEVICES=1 tests/cuda-emulator/with` before it"]
 fn a_round_copies_the_rows_of_its_batches_alone() {
     let trace = std::env::var("EMULATOR_TRACE").unwrap();
     for graphs in [GraphCapture::Off, GraphCapture::Require] {
@@ -51,11 +51,11 @@ fn a_round_copies_the_rows_of_its_batches_alone() {
         let counts = counts.map(|data| last_round(&trace, graphs, data));
         println!("{graphs}: {CALLS:?}, batches copied and gathered: {counts:?}");
         let [copied, gathered] = counts;
-        // Two columns of eight batches, and one more; now the rows of all batches, and one more. A copy of the
-        // round before may come late.
-        assert!((17..=18).contains(&copied[0]), "{graphs}: {copied:?}");
-        assert!((2..=3).contains(&gathered[0]), "{graphs}: {gathered:?}");
-        assert_eq!(copied[1], gathered[1], "{graphs}");
+        // Two columns of eight batches; now the rows of all batches. A copy of the round before may come late.
+        assert!((16..=17).contains(&copied[0]), "{graphs}: {copied:?}");
+        assert!((1..=2).contains(&gathered[0]), "{graphs}: {gathered:?}");
+        // Losses, and whether what the round made is finite.
+        assert_eq!((copied[1], gathered[1]), (1, 1), "{graphs}");
         let launches = if graphs == GraphCapture::Off {
             (0, 0)
         } else {
