@@ -21,6 +21,7 @@ fn every_pass_leaves_a_sound_graph() {
             "one-hot",
             "scale-first",
             "join-sums",
+            "channel-sums",
             "recompute",
             "sink-reshapes",
             "fusion-order",

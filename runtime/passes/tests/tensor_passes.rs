@@ -14,7 +14,7 @@ const STEP: &str = "tensor.graph @step(%w: f32[3x4], %x: f32[2x3], %g: f32[2x4])
 }";
 
 /// A graph for a pass, as `pass` or `pass=number`.
-const CASES: [(&str, &str); 20] = [
+const CASES: [(&str, &str); 21] = [
     (
         "pool-first",
         "tensor.graph @forward(%x: f32[2x3x4x4]) {
@@ -168,6 +168,17 @@ const CASES: [(&str, &str); 20] = [
   %4 = tensor.add %l, %1 : f32[1]
   %5 = tensor.add %4, %3 : f32[1]
   return loss = %5
+}",
+    ),
+    (
+        "channel-sums",
+        "tensor.graph @step(%x: f32[2x3x6x6], %i: i32[2x3x3x3], %g: f32[2x3x3x3]) {
+  %0 = tensor.max_pool2d_grad[kernel [2, 2], stride [2, 2]] %x, %g, %i : f32[2x3x6x6]
+  %1 = tensor.reshape %0 : f32[2x3x36]
+  %2 = tensor.sum_dim[dim 2] %1 : f32[2x3x1]
+  %3 = tensor.sum_dim[dim 0] %2 : f32[1x3x1]
+  %4 = tensor.reshape %3 : f32[3]
+  return b = %4
 }",
     ),
     (

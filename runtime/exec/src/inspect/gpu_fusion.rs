@@ -8,9 +8,10 @@ use std::sync::Arc;
 use burn::tensor::DispatchTensor;
 use burn_backend::Backend;
 use burn_dispatch::{Dispatch, DispatchDevice};
-use burn_ir::{BaseOperationIr, OperationIr};
+use burn_ir::OperationIr;
 use fedround_ir::tensor::{Constant, DType, TensorType};
 
+use super::memory_layout::MemoryLayout;
 use crate::device::{ExecError, is_cpu};
 use crate::executor::{Plan, Slots};
 use crate::program::{CompileError, Program, Segment, Variant};
@@ -51,32 +52,30 @@ pub(super) struct Block {
 
 impl FusedGraph {
     /// How many kernels are launched: one for what is fused, one for each other op that does more
-    /// than look at a tensor in another shape, or allocate one.
+    /// than allocate a tensor or look at one in another shape. A view that copies is one of these.
     pub fn kernels(&self) -> usize {
-        let launched = |block: &&Block| block.ops.len() > 1 || block.ops.iter().any(launches);
-        self.blocks.iter().filter(launched).count()
+        self.launched()
+            .into_iter()
+            .filter(|launched| *launched)
+            .count()
+    }
+
+    /// Whether each block launches a kernel.
+    pub(super) fn launched(&self) -> Vec<bool> {
+        let mut layout = MemoryLayout::default();
+        let launched = |block: &Block| match &block.ops[..] {
+            [op] => layout.launches(op),
+            ops => {
+                ops.iter().for_each(|op| layout.computes(op));
+                true
+            }
+        };
+        self.blocks.iter().map(launched).collect()
     }
 
     /// How many ops there are.
     pub fn ops(&self) -> usize {
         self.blocks.iter().map(|block| block.ops.len()).sum()
-    }
-}
-
-/// Whether an op that is not fused moves or computes elements.
-fn launches(op: &OperationIr) -> bool {
-    match op {
-        OperationIr::BaseFloat(op) | OperationIr::BaseInt(op) | OperationIr::BaseBool(op) => {
-            !matches!(
-                op,
-                BaseOperationIr::Reshape(_)
-                    | BaseOperationIr::SwapDims(_)
-                    | BaseOperationIr::Permute(_)
-                    | BaseOperationIr::Expand(_)
-                    | BaseOperationIr::Empty(_)
-            )
-        }
-        _ => true,
     }
 }
 

@@ -29,7 +29,7 @@ impl FusedGraph {
         let (ops, kernels) = (self.ops(), self.kernels());
         let mut out = format!("fused @{} ops {ops} kernels {kernels} {{\n", self.name);
         let mut names = Names::default();
-        for block in &self.blocks {
+        for (block, launched) in self.blocks.iter().zip(self.launched()) {
             let fused = block.ops.len() > 1;
             let indent = if fused { "    " } else { "  " };
             if fused {
@@ -40,7 +40,10 @@ impl FusedGraph {
                 let outs: Vec<String> = op.outputs().map(|t| names.of(t)).collect();
                 let types: Vec<String> = op.outputs().map(ty).collect();
                 let line = format!("{} = {} {}", outs.join(", "), name(op), ins.join(", "));
-                _ = writeln!(out, "{indent}{} : {}", line.trim_end(), types.join(", "));
+                let copies = launched && !fused && name(op) == "reshape";
+                let copies = if copies { " (a copy)" } else { "" };
+                let types = types.join(", ");
+                _ = writeln!(out, "{indent}{} : {types}{copies}", line.trim_end());
             }
             if fused {
                 out.push_str("  }\n");

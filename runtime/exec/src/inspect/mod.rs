@@ -2,5 +2,6 @@
 
 mod gpu_fusion;
 mod gpu_fusion_text;
+mod memory_layout;
 
 pub use gpu_fusion::{FusedGraph, FusionError};

@@ -204,6 +204,7 @@ pub fn order_for_fusion_with(
     for pass in [
         "scale-first",
         "join-sums",
+        "channel-sums",
         "sink-reshapes",
         "cse",
         "recompute",

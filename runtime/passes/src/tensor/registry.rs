@@ -32,7 +32,7 @@ macro_rules! rebuilds {
     };
 }
 
-const TENSOR: [Pass<Graph>; 20] = [
+const TENSOR: [Pass<Graph>; 21] = [
     rebuilds!(
         "pool-first",
         "max pools before the rectifications that only they read",
@@ -118,6 +118,11 @@ const TENSOR: [Pass<Graph>; 20] = [
         "join-sums",
         "one sum for all sums that are added up",
         transform::join_sums
+    ),
+    rebuilds!(
+        "channel-sums",
+        "one sum for the gradient of a convolution's bias",
+        transform::channel_sums
     ),
     rebuilds!(
         "sink-reshapes",

@@ -1,6 +1,7 @@
 //! Transformations of tensor graphs, one file for each.
 
 pub mod batch;
+mod channel_sums;
 pub mod convolutions;
 mod cse;
 mod dce;
@@ -22,6 +23,7 @@ mod sink_reshapes;
 mod sink_views;
 
 pub use batch::{Batched, Looped, batch};
+pub use channel_sums::channel_sums;
 pub use convolutions::{ConvAlgorithm, convolutions};
 pub use cse::cse;
 pub(crate) use cse::share;

@@ -1,0 +1,182 @@
+//! Where the elements of tensors lie in a GPU's memory, as far as ops tell: whether a view of them is free.
+//!
+//! Permuting a tensor gives it other strides, which costs nothing. Reshaping what is permuted copies it, if
+//! no strides say where its elements are: a kernel.
+
+use std::collections::HashMap;
+
+use burn_ir::{BaseOperationIr, ModuleOperationIr, OperationIr, TensorId, TensorIr};
+use burn_std::{ReshapeAction, Strides, contiguous_strides, reshape_action};
+
+/// The strides of tensors that are not row after row.
+#[derive(Default)]
+pub(super) struct MemoryLayout(HashMap<TensorId, Strides>);
+
+impl MemoryLayout {
+    fn strides(&self, t: &TensorIr) -> Strides {
+        let known = self.0.get(&t.id).cloned();
+        known.unwrap_or_else(|| contiguous_strides(&t.shape))
+    }
+
+    /// Runs an op that is not fused; whether it launches a kernel, which computes or moves elements.
+    pub fn launches(&mut self, op: &OperationIr) -> bool {
+        match op {
+            OperationIr::BaseFloat(op) | OperationIr::BaseInt(op) | OperationIr::BaseBool(op) => {
+                self.moves(op)
+            }
+            OperationIr::Module(layer) => {
+                if has_channels_last(layer) {
+                    for out in op.outputs().filter(|out| out.shape.len() == 4) {
+                        self.0.insert(out.id, channels_last(out));
+                    }
+                }
+                true
+            }
+            op => {
+                self.computes(op);
+                true
+            }
+        }
+    }
+
+    /// Runs an op that computes, alone or in a kernel with others. Elementwise ops put what they make of
+    /// images where the images are that they read.
+    pub fn computes(&mut self, op: &OperationIr) {
+        for out in op.outputs().filter(|out| out.shape.len() == 4) {
+            let mut read = op.inputs().filter(|input| input.shape == out.shape);
+            let last = channels_last(out);
+            if read.any(|input| self.strides(input) == last) {
+                self.0.insert(out.id, last);
+            }
+        }
+    }
+
+    fn moves(&mut self, op: &BaseOperationIr) -> bool {
+        let (out, strides) = match op {
+            BaseOperationIr::Reshape(op) => {
+                let before = self.strides(&op.input);
+                match reshape_action(&op.input.shape, &before, &op.out.shape) {
+                    ReshapeAction::Recompute => return true,
+                    ReshapeAction::NoChange => (&op.out, before),
+                    ReshapeAction::UpdateStrides { strides } => (&op.out, strides),
+                }
+            }
+            BaseOperationIr::SwapDims(op) => {
+                let mut strides = self.strides(&op.input);
+                strides.swap(op.dim1, op.dim2);
+                (&op.out, strides)
+            }
+            BaseOperationIr::Permute(op) => {
+                let before = self.strides(&op.input);
+                let mut strides = before.clone();
+                for (stride, &axis) in strides.iter_mut().zip(&op.axes) {
+                    *stride = before[axis];
+                }
+                (&op.out, strides)
+            }
+            BaseOperationIr::Expand(op) => {
+                let before = self.strides(&op.input);
+                let mut strides = contiguous_strides(&op.out.shape);
+                strides.fill(0);
+                let sizes = op.input.shape.iter().zip(before.iter());
+                for (to, (&size, &stride)) in strides.iter_mut().rev().zip(sizes.rev()) {
+                    *to = if size == 1 { 0 } else { stride };
+                }
+                (&op.out, strides)
+            }
+            BaseOperationIr::Empty(_) => return false,
+            _ => return true,
+        };
+        self.0.insert(out.id, strides);
+        false
+    }
+}
+
+/// Whether burn gives what a layer makes as a view of memory in which the channels are last.
+fn has_channels_last(layer: &ModuleOperationIr) -> bool {
+    matches!(
+        layer,
+        ModuleOperationIr::Conv2d(_)
+            | ModuleOperationIr::Conv2dXBackward(_)
+            | ModuleOperationIr::Conv2dWeightBackward(_)
+            | ModuleOperationIr::AvgPool2d(_)
+            | ModuleOperationIr::AvgPool2dBackward(_)
+            | ModuleOperationIr::MaxPool2d(_)
+            | ModuleOperationIr::MaxPool2dWithIndices(_)
+            | ModuleOperationIr::MaxPool2dWithIndicesBackward(_)
+    )
+}
+
+/// The strides of `[n, c, h, w]` in memory of `[n, h, w, c]`.
+fn channels_last(t: &TensorIr) -> Strides {
+    let [n, c, h, w] = t.shape.dims();
+    let memory = contiguous_strides(&[n, h, w, c]);
+    let mut strides = memory.clone();
+    for (stride, at) in strides.iter_mut().zip([0, 3, 1, 2]) {
+        *stride = memory[at];
+    }
+    strides
+}
+
+#[cfg(test)]
+mod tests {
+    use burn_backend::{DType, Shape};
+    use burn_ir::{NumericOperationIr, PermuteOpIr, ShapeOpIr, TensorStatus, UnaryOpIr};
+
+    use super::*;
+
+    fn tensor(id: u64, shape: &[usize]) -> TensorIr {
+        TensorIr {
+            id: TensorId::new(id),
+            shape: Shape::from(shape.to_vec()),
+            status: TensorStatus::ReadOnly,
+            dtype: DType::F32,
+        }
+    }
+
+    fn reshape(input: &TensorIr, out: &TensorIr) -> OperationIr {
+        let (input, out) = (input.clone(), out.clone());
+        OperationIr::BaseFloat(BaseOperationIr::Reshape(ShapeOpIr { input, out }))
+    }
+
+    fn permute(input: &TensorIr, out: &TensorIr, axes: &[usize]) -> OperationIr {
+        let (input, out, axes) = (input.clone(), out.clone(), axes.to_vec());
+        OperationIr::BaseFloat(BaseOperationIr::Permute(PermuteOpIr { input, out, axes }))
+    }
+
+    #[test]
+    fn a_reshape_of_what_is_permuted_is_a_kernel() {
+        let mut layout = MemoryLayout::default();
+        let (x, turned) = (tensor(0, &[2, 3, 4]), tensor(1, &[4, 2, 3]));
+        assert!(!layout.launches(&reshape(&x, &tensor(2, &[6, 4]))));
+        assert!(!layout.launches(&permute(&x, &turned, &[2, 0, 1])));
+        assert!(layout.launches(&reshape(&turned, &tensor(3, &[4, 6]))));
+        // What was copied lies row after row again.
+        assert!(!layout.launches(&reshape(&tensor(3, &[4, 6]), &tensor(4, &[24]))));
+        // Turned back, it is what it was.
+        let back = tensor(5, &[2, 3, 4]);
+        assert!(!layout.launches(&permute(&turned, &back, &[1, 2, 0])));
+        assert!(!layout.launches(&reshape(&back, &tensor(6, &[24]))));
+    }
+
+    #[test]
+    fn channels_are_rows_once_they_are_last() {
+        let mut layout = MemoryLayout::default();
+        let x = tensor(0, &[2, 3, 4, 5]);
+        layout.0.insert(x.id, channels_last(&x));
+        assert!(layout.launches(&reshape(&x, &tensor(1, &[2, 3, 20]))));
+        // So is what an elementwise op makes of it.
+        let (input, out) = (x.clone(), tensor(4, &[2, 3, 4, 5]));
+        layout.computes(&OperationIr::NumericFloat(
+            DType::F32,
+            NumericOperationIr::Abs(UnaryOpIr {
+                input,
+                out: out.clone(),
+            }),
+        ));
+        assert!(layout.launches(&reshape(&out, &tensor(5, &[2, 60]))));
+        let last = tensor(2, &[2, 4, 5, 3]);
+        assert!(!layout.launches(&permute(&x, &last, &[0, 2, 3, 1])));
+        assert!(!layout.launches(&reshape(&last, &tensor(3, &[40, 3]))));
+    }
+}
