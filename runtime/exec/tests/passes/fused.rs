@@ -2,7 +2,7 @@
 
 use fedround_exec::executor::Plan;
 use fedround_ir::Loc;
-use fedround_ir::tensor::{Cmp, Graph, Op, TensorType, Val};
+use fedround_ir::tensor::{Cmp, DType, Graph, Op, TensorType, Val};
 use fedround_passes::tensor::{fuse, fuse_elementwise, lift_expands};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -160,6 +160,61 @@ fn sums_of_channels_and_repeated_means_keep_their_bits() {
     let ops: Vec<&str> = fused.nodes.iter().map(|n| n.op.name()).collect();
     let passes = ops.iter().filter(|op| **op == "fused").count();
     assert_eq!((passes, ops.contains(&"expand")), (2, false), "{ops:?}");
+}
+
+/// A leaky ReLU before a layer, and its gradient: what is not finite, zeros of both signs and slopes that turn
+/// the sign give the bits of the ops one by one.
+#[test]
+fn leaky_activations_keep_their_bits() {
+    let at = Loc::caller();
+    let odd = [
+        f32::NAN,
+        f32::INFINITY,
+        f32::NEG_INFINITY,
+        0.0,
+        -0.0,
+        1e-40,
+        -1e-40,
+        2.5,
+    ];
+    for slope in [0.01, 0.0, -0.0, -0.3] {
+        let mut graph = Graph::default();
+        let mut input = |name: &str, shape: [usize; 2]| graph.input(name, TensorType::f32(shape));
+        let (x, w, g) = (input("x", [8, 5]), input("w", [5, 5]), input("g", [8, 5]));
+        let mut op = |op: Op, ins: &[Val]| graph.push(op, ins, at).unwrap();
+        let x = op(Op::AddScalar(0.0), &[x]);
+        let below = op(Op::MulScalar(slope), &[x]);
+        let mask = op(Op::CompareScalar(Cmp::Greater, 0.0), &[x]);
+        let y = op(Op::Where, &[mask, x, below]);
+        let layer = op(Op::MatMul, &[y, w]);
+        // A gradient that depends on the layer, which therefore is no part of the same pass.
+        let pad = op(Op::SumDim(0), &[layer]);
+        let none = op(Op::CompareScalar(Cmp::Less, 0.0), &[pad]);
+        let none = op(Op::Cast(DType::F32), &[none]);
+        let g = op(Op::Add, &[g, none]);
+        let zero = op(Op::Full(0.0, vec![1, 1]), &[]);
+        let above = op(Op::Where, &[mask, g, zero]);
+        let under = op(Op::Where, &[mask, zero, g]);
+        let under = op(Op::MulScalar(slope), &[under]);
+        let sum = op(Op::Add, &[above, under]);
+        graph.outputs.push(("y".into(), y));
+        graph.outputs.push(("sum".into(), sum));
+        let fused = fuse_elementwise(&graph).unwrap();
+        let passes = fused.nodes.iter().filter(|n| n.op.name() == "fused");
+        // The activation, the mask of the layer's columns, and the gradient.
+        assert_eq!(passes.count(), 3, "{}", fused.text("fused"));
+        let given = inputs(&graph, |k, i| odd[(i + i / 8 * k + k) % 8]);
+        let bits = |graph: &Graph| -> Vec<Vec<u32>> {
+            let outputs = run(graph, &given);
+            // Which NaN it is, is not defined.
+            let bits = |v: &f32| if v.is_nan() { u32::MAX } else { v.to_bits() };
+            outputs
+                .iter()
+                .map(|t| t.iter().map(bits).collect())
+                .collect()
+        };
+        assert_eq!(bits(&graph), bits(&fused), "slope {slope}");
+    }
 }
 
 proptest! {

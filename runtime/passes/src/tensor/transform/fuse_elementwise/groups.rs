@@ -63,8 +63,8 @@ pub(crate) fn in_one_run(from: &[usize], to: &[usize]) -> bool {
     (first..=last).all(|i| from[i] == to[i])
 }
 
-/// For each node, the group that it is in: the index of the group's first node.
-pub(super) fn groups(graph: &Graph) -> Vec<usize> {
+/// For each node, the group that it is in: the index of the group's first node. Masks may be stored.
+pub(super) fn groups_with_masks(graph: &Graph) -> Vec<usize> {
     let producer = producers(graph);
     let shapes: Vec<Option<&[usize]>> = graph.nodes.iter().map(|n| shape_of(graph, n)).collect();
     let reads = |node: &Node| {
@@ -99,10 +99,13 @@ pub(super) fn groups(graph: &Graph) -> Vec<usize> {
             }
         }
     }
-    let group: Vec<usize> = (0..graph.nodes.len()).map(|i| merged.first(i)).collect();
-    let readers = readers(graph);
+    (0..graph.nodes.len()).map(|i| merged.first(i)).collect()
+}
+
+/// Takes apart the groups that store a mask or read a stored one, which fused code does not.
+pub(super) fn without_stored_masks(graph: &Graph, group: &[usize]) -> Vec<usize> {
+    let (producer, readers) = (producers(graph), readers(graph));
     let outputs: HashSet<Val> = graph.outputs.iter().map(|(_, v)| *v).collect();
-    // Fused code neither stores masks nor reads stored ones: such a group is taken apart.
     let masks = |i: usize| {
         let node = &graph.nodes[i];
         let is_mask = |v: &&Val| graph.type_of(**v).dtype == DType::Bool;
@@ -120,8 +123,8 @@ pub(super) fn groups(graph: &Graph) -> Vec<usize> {
         .filter(|&i| masks(i))
         .map(|i| group[i])
         .collect();
-    let split = group.iter().enumerate();
-    split
+    let whole = group.iter().enumerate();
+    whole
         .map(|(i, &g)| if apart.contains(&g) { i } else { g })
         .collect()
 }

@@ -102,7 +102,7 @@ proptest! {
         choices in prop::collection::vec((0u8..8, 0usize..1000, 0usize..1000), 1..60),
     ) {
         let graph = graph(&choices);
-        let found = groups(&graph);
+        let found = groups_with_masks(&graph);
         prop_assert_eq!(&found, &reference(&graph));
         // Every unit comes after what it reads.
         let (producer, mut done) = (producers(&graph), HashSet::new());

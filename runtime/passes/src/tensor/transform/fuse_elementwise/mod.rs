@@ -8,13 +8,15 @@
 mod acyclic_groups;
 mod group_order;
 pub(super) mod groups;
+mod own_masks;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use fedround_ir::tensor::{Fused, Graph, GraphError, Node, Op, Val};
 
-use self::groups::{groups, is_sum, order, readers, repeats_over_large, shape_of};
+use self::groups::{is_sum, order, readers, repeats_over_large, shape_of};
+use self::own_masks::groups;
 use super::dce::dce;
 
 /// Fuses every group of at least two ops, and single ones that repeat an operand over a large result.
@@ -24,13 +26,12 @@ use super::dce::dce;
 /// The graph is not well formed.
 pub fn fuse_elementwise(graph: &Graph) -> Result<Graph, GraphError> {
     // A group that nothing reads would have no result.
-    let graph = &dce(graph);
-    let groups = groups(graph);
-    let order = order(graph, &groups);
+    let (graph, groups) = &groups(dce(graph))?;
+    let order = order(graph, groups);
     let read = Read {
         by: readers(graph),
         outputs: graph.outputs.iter().map(|(_, v)| *v).collect(),
-        groups: &groups,
+        groups,
     };
     let mut new = Graph::default();
     let mut map: Vec<Option<Val>> = vec![None; graph.types.len()];
