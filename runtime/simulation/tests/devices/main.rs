@@ -27,6 +27,7 @@ mod precision;
 mod registry;
 mod replays;
 mod shared;
+mod traffic;
 mod troubled_parties;
 
 use fedround_algorithms::{FedAvg, FedProx};
