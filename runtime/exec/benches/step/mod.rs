@@ -7,10 +7,11 @@ use burn::optim::{GradientsParams, SgdConfig};
 use burn::tensor::{Device, DispatchTensor, Int, Tensor, TensorData};
 use burn_backend::ops::FloatTensorOps;
 use burn_dispatch::Dispatch;
-use fedround_algorithms::{FedAvg, FedProx};
+use fedround_algorithms::{FedAvg, FedProx, Scaffold};
 use fedround_dsl::Algorithm;
 use fedround_exec::Program;
 use fedround_exec::executor::{Plan, Slots};
+use fedround_ir::tensor::Graph;
 use fedround_kernels::team;
 use fedround_models::{
     Classifier, ForwardCx, Losses, McMahanCnn, Task, TwoNn, cross_entropy, find,
@@ -66,12 +67,22 @@ pub fn main(allocator: &str) {
             eager(McMahanCnn::new(TASK, &device), batch)
         });
     }
-    println!("\n| 2nn, batch | FedAvg | FedProx | ratio |\n|--:|--:|--:|--:|");
+    corrections();
+}
+
+/// What FedProx and SCAFFOLD add to FedAvg's step.
+fn corrections() {
+    let one = pool(1);
+    println!("\n| 2nn, batch | FedAvg | FedProx | SCAFFOLD | ratios |\n|--:|--:|--:|--:|--:|");
     for batch in [10, 50] {
         let mut avg = compiled(&FedAvg::default(), "2nn", batch);
         let mut prox = compiled(&FedProx::<FedAvg>::default(), "2nn", batch);
-        let [a, b] = in_turns((50, TURN), [(&one, &mut avg), (&one, &mut prox)]);
-        println!("| {batch} | {a:.4} | {b:.4} | {:.2} |", b / a);
+        let mut scaffold = compiled(&Scaffold::default(), "2nn", batch);
+        let steps: [Contestant<'_>; 3] =
+            [(&one, &mut avg), (&one, &mut prox), (&one, &mut scaffold)];
+        let [a, b, c] = in_turns((50, TURN), steps);
+        print!("| {batch} | {a:.4} | {b:.4} | {c:.4} ");
+        println!("| {:.2}, {:.2} |", b / a, c / a);
     }
 }
 
@@ -152,7 +163,11 @@ fn step(
     let built = find(model).unwrap().build(task, &device).unwrap();
     let tracer = TracedModel::new(model, built, task, Losses::default());
     let program = Program::compile(algorithm, tracer).unwrap();
-    let plan = Plan::new(&program.graphs(batch).unwrap()[0]).with_exact_convolutions(exact);
+    // The loop over batches; an algorithm may compute something before it.
+    let graphs = program.graphs(batch).unwrap();
+    let reads_batch = |graph: &&Graph| graph.inputs.iter().any(|(name, _)| name == "x");
+    let graph = graphs.iter().find(reads_batch).unwrap();
+    let plan = Plan::new(graph).with_exact_convolutions(exact);
     let [channels, height, width] = task.input;
     let (x, y) = data(channels * height * width, batch);
     let x = TensorData::new(x, [batch, channels, height, width]);
