@@ -241,12 +241,10 @@ fn words(line: &str) -> Vec<String> {
 /// What `--dry-run` prints is checked as the command checks what it is told, but for the data.
 #[test]
 fn every_printed_command_can_be_run() {
-    use clap::{CommandFactory, FromArgMatches};
+    use clap::Parser;
 
     use crate::args::{Args, Command};
 
-    // The parser is built once: building it takes longer than to read a line.
-    let mut parser = Args::command();
     let (catalog, mut objectives) = (Catalog::default(), BTreeMap::new());
     let (mut commands, mut checked) = (BTreeSet::new(), BTreeSet::new());
     for (paper, table) in tables() {
@@ -260,8 +258,7 @@ fn every_printed_command_can_be_run() {
     }
     assert!(commands.len() > 300, "{}", commands.len());
     for line in commands {
-        let matches = parser.try_get_matches_from_mut(words(&line));
-        let parsed = matches.and_then(|found| Args::from_arg_matches(&found));
+        let parsed = Args::try_parse_from(words(&line));
         let parsed = parsed.unwrap_or_else(|error| panic!("{line}: {error}"));
         let Command::Run(args) = parsed.command else {
             panic!("{line}");

@@ -28,14 +28,20 @@ fn place() -> Place {
     place
 }
 
+/// What a command writes to a file, or else to stdout.
+#[cfg(feature = "raster")]
+fn written(place: &Place, line: &str, file: Option<String>) -> Vec<u8> {
+    let output = place.output(line);
+    assert!(output.status.success(), "{line}: {output:?}");
+    file.map_or(output.stdout, |file| place.read(&file))
+}
+
 #[cfg(feature = "raster")]
 #[test]
 fn every_command_that_draws_writes_pictures() {
     let place = place();
     for (line, file) in commands("png") {
-        let output = place.output(&line);
-        assert!(output.status.success(), "{line}: {output:?}");
-        let bytes = file.map_or(output.stdout, |file| place.read(&file));
+        let bytes = written(&place, &line, file);
         let image = image::load_from_memory_with_format(&bytes, image::ImageFormat::Png);
         let image = image.unwrap_or_else(|error| panic!("{line}: {error}"));
         let image = image.to_rgb8();
@@ -64,9 +70,7 @@ fn every_command_that_draws_writes_pictures() {
 fn every_command_that_draws_writes_pages() {
     let place = place();
     for (line, file) in commands("pdf") {
-        let output = place.output(&line);
-        assert!(output.status.success(), "{line}: {output:?}");
-        let bytes = file.map_or(output.stdout, |file| place.read(&file));
+        let bytes = written(&place, &line, file);
         let text = String::from_utf8_lossy(&bytes);
         assert!(text.starts_with("%PDF-"), "{line}");
         assert!(text.trim_end().ends_with("%%EOF"), "{line}");
