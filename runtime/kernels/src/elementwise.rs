@@ -20,8 +20,8 @@ pub fn axpy(y: FlexTensor, alpha: f32, x: &FlexTensor) -> FlexTensor {
     update(y, x, |y, x| y + alpha * x)
 }
 
-/// Gradient of `relu`, computed from its output: `grad` where `output > 0`, else 0. It is computed in place
-/// if `grad` is not shared.
+/// Gradient of `relu`, computed from its output: 0 where `output ≤ 0`, else `grad`, also where the output is
+/// not a number. It is computed in place if `grad` is not shared.
 ///
 /// # Shapes
 /// `output` and `grad` have one shape, which the result has too. All `f32`.
@@ -33,7 +33,7 @@ pub fn relu_backward(output: &FlexTensor, grad: FlexTensor) -> FlexTensor {
     update(
         grad,
         output,
-        |grad, output| if output > 0.0 { grad } else { 0.0 },
+        |grad, output| if output <= 0.0 { 0.0 } else { grad },
     )
 }
 
@@ -115,9 +115,9 @@ mod tests {
     }
 
     #[test]
-    fn relu_passes_the_gradient_of_positive_outputs() {
+    fn relu_passes_the_gradient_of_outputs_that_are_not_clamped() {
         let output = tensor(vec![0.0, 1.0, f32::NAN, 3.0], [2, 2]);
         let grad = relu_backward(&output, tensor(vec![5.0, 6.0, 7.0, f32::INFINITY], [2, 2]));
-        assert_eq!(grad.storage::<f32>(), [0.0, 6.0, 0.0, f32::INFINITY]);
+        assert_eq!(grad.storage::<f32>(), [0.0, 6.0, 7.0, f32::INFINITY]);
     }
 }

@@ -111,8 +111,8 @@ fn push(steps: &mut Vec<Step>, op: &Op, ins: &[usize]) -> Option<()> {
         (Op::CompareScalar(cmp, c), &[a]) => Step::Binary(compare(*cmp), a, constant(*c)),
         (Op::ReluGrad, &[y, g]) => {
             let zero = constant(0.0);
-            steps.push(Step::Binary(Binary::Greater, y, zero));
-            Step::Select(steps.len() - 1, g, zero)
+            steps.push(Step::Binary(Binary::LessEqual, y, zero));
+            Step::Select(steps.len() - 1, zero, g)
         }
         (Op::Axpy(c), &[y, s, x]) => {
             let c = constant(*c);

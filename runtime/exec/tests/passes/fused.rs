@@ -162,11 +162,8 @@ fn sums_of_channels_and_repeated_means_keep_their_bits() {
     assert_eq!((passes, ops.contains(&"expand")), (2, false), "{ops:?}");
 }
 
-/// A leaky ReLU before a layer, and its gradient: what is not finite, zeros of both signs and slopes that turn
-/// the sign give the bits of the ops one by one.
-#[test]
-fn leaky_activations_keep_their_bits() {
-    let at = Loc::caller();
+/// The bits of a graph's outputs for inputs that are not finite, zeros of both signs, and numbers near zero.
+fn odd_bits(graph: &Graph) -> Vec<Vec<u32>> {
     let odd = [
         f32::NAN,
         f32::INFINITY,
@@ -177,6 +174,41 @@ fn leaky_activations_keep_their_bits() {
         -1e-40,
         2.5,
     ];
+    let given = inputs(graph, |k, i| odd[(i + i / 8 * k + k) % 8]);
+    // Which NaN it is, is not defined.
+    let bits = |v: &f32| if v.is_nan() { u32::MAX } else { v.to_bits() };
+    let outputs = run(graph, &given);
+    let outputs = outputs.iter().map(|t| t.iter().map(bits).collect());
+    outputs.collect()
+}
+
+/// A ReLU keeps what is not a number, and its gradient passes there, fused or not.
+#[test]
+fn relu_keeps_what_is_not_a_number() {
+    let at = Loc::caller();
+    let mut graph = Graph::default();
+    let mut input = |name: &str| graph.input(name, TensorType::f32([8, 8]));
+    let (x, g) = (input("x"), input("g"));
+    let mut op = |op: Op, ins: &[Val]| graph.push(op, ins, at).unwrap();
+    let x = op(Op::AddScalar(0.0), &[x]);
+    let y = op(Op::Relu, &[x]);
+    let gradient = op(Op::ReluGrad, &[y, g]);
+    graph.outputs.push(("y".into(), y));
+    graph.outputs.push(("gradient".into(), gradient));
+    let fused = fuse_elementwise(&graph).unwrap();
+    assert_eq!(fused.nodes.len(), 1, "{}", fused.text("fused"));
+    let results = odd_bits(&fused);
+    assert_eq!(odd_bits(&graph), results);
+    // Input `x` begins with a NaN, and input `g` with an infinity.
+    assert_eq!(results[0][0], u32::MAX);
+    assert_eq!(results[1][0], f32::INFINITY.to_bits());
+}
+
+/// A leaky ReLU before a layer, and its gradient: what is not finite, zeros of both signs and slopes that turn
+/// the sign give the bits of the ops one by one.
+#[test]
+fn leaky_activations_keep_their_bits() {
+    let at = Loc::caller();
     for slope in [0.01, 0.0, -0.0, -0.3] {
         let mut graph = Graph::default();
         let mut input = |name: &str, shape: [usize; 2]| graph.input(name, TensorType::f32(shape));
@@ -203,17 +235,7 @@ fn leaky_activations_keep_their_bits() {
         let passes = fused.nodes.iter().filter(|n| n.op.name() == "fused");
         // The activation, the mask of the layer's columns, and the gradient.
         assert_eq!(passes.count(), 3, "{}", fused.text("fused"));
-        let given = inputs(&graph, |k, i| odd[(i + i / 8 * k + k) % 8]);
-        let bits = |graph: &Graph| -> Vec<Vec<u32>> {
-            let outputs = run(graph, &given);
-            // Which NaN it is, is not defined.
-            let bits = |v: &f32| if v.is_nan() { u32::MAX } else { v.to_bits() };
-            outputs
-                .iter()
-                .map(|t| t.iter().map(bits).collect())
-                .collect()
-        };
-        assert_eq!(bits(&graph), bits(&fused), "slope {slope}");
+        assert_eq!(odd_bits(&graph), odd_bits(&fused), "slope {slope}");
     }
 }
 

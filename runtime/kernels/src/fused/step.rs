@@ -128,7 +128,8 @@ impl Unary {
             Self::Erf => map(x, to, math::erf),
             Self::Sin => map(x, to, f32::sin),
             Self::Cos => map(x, to, f32::cos),
-            Self::Relu => map(x, to, |x| x.max(0.0)),
+            // What is not a number stays so, as in burn and PyTorch.
+            Self::Relu => map(x, to, |x| if x <= 0.0 { 0.0 } else { x }),
             Self::Clamp { min, max } => map(x, to, |x| {
                 let x = if x < min { min } else { x };
                 if x > max { max } else { x }

@@ -128,6 +128,7 @@ fn is_exact(op: &Op) -> bool {
             | Op::And
             | Op::Or
             | Op::Where
+            | Op::Relu
             | Op::ReluGrad
             | Op::SumDim(_)
     )
