@@ -13,6 +13,7 @@ use fedround_exec::{Program, Target};
 use fedround_models::{AuxiliaryTask, Losses, MODELS, Model, ModelError, Task, Train, find};
 use fedround_names::nearest;
 use fedround_passes::PassManager;
+use fedround_trace::TracedModel;
 
 use crate::auxiliaries;
 use crate::compile_args::Subject;
@@ -188,13 +189,36 @@ impl Catalog {
         Ok(Uses::of(&self.registry, (spec, &hypers), objective)?.dead)
     }
 
+    /// What a run's model is trained for, unless the algorithm says otherwise. Nothing is compiled.
+    pub(crate) fn objective(&self, settings: &Settings) -> Result<Objective, CliError> {
+        let subject = subject(settings);
+        let (_, model, _) = self.trace(&subject, &settings.hypers, &shapes(&subject)?)?;
+        Ok(model.objective())
+    }
+
     fn compile_with(
         &self,
         subject: &Subject,
         hypers: &[Setting],
-        ((task, words, columns), target): (&Shapes, Target),
+        (shapes, target): (&Shapes, Target),
         passes: &mut PassManager,
     ) -> Result<Compiled, CliError> {
+        let (algorithm, model, auxiliaries) = self.trace(subject, hypers, shapes)?;
+        let program = Program::compile_with(&*algorithm, model, target, passes)?;
+        Ok(Compiled {
+            algorithm,
+            program,
+            auxiliaries,
+        })
+    }
+
+    /// A subject's algorithm and model, ready to be compiled.
+    fn trace(
+        &self,
+        subject: &Subject,
+        hypers: &[Setting],
+        (task, words, columns): &Shapes,
+    ) -> Result<(BoxedAlgorithm, TracedModel, Auxiliaries), CliError> {
         let algorithm = self.algorithm(&subject.spec, hypers)?;
         let around = AuxiliaryTask {
             task: *task,
@@ -214,13 +238,7 @@ impl Catalog {
         if let Some(name) = chosen.find(|name| !auxiliaries.contains_key(name)) {
             return Err(ExperimentError::UnusedAuxiliary { name }.into());
         }
-        let model = model.with_columns(columns.clone());
-        let program = Program::compile_with(&*algorithm, model, target, passes)?;
-        Ok(Compiled {
-            algorithm,
-            program,
-            auxiliaries,
-        })
+        Ok((algorithm, model.with_columns(columns.clone()), auxiliaries))
     }
 }
 

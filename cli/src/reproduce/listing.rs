@@ -96,11 +96,11 @@ pub(super) fn commands(
     let mut commands = vec![];
     for cell in cells {
         let settings = &cell.settings;
-        // It is the model's, and compiling takes longer than all else here.
+        // It is the model's, of which a table has few.
         let objective = match objectives.get(&settings.model) {
             Some(objective) => objective.clone(),
             None => {
-                let objective = catalog.compile_run(settings)?.objective();
+                let objective = catalog.objective(settings)?;
                 objectives.insert(settings.model.clone(), objective.clone());
                 objective
             }
