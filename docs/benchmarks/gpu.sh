@@ -16,6 +16,7 @@
 #   TESTS="memory reads kernel_time devices"   beside `replay`
 #   PEERS=                    a folder of other programs' reports on the same machine
 #   BENCH=                    more arguments of `fedround bench`
+#   BLAZEFL="lenet5 resnet18" models of BlazeFL's setting; empty: it is left out
 set -euo pipefail
 
 usage() {
@@ -100,6 +101,11 @@ run() { # DEVICE DATA RESULTS
   done
   for name in ${TESTS:-memory reads kernel_time devices}; do
     step "$name" "$here/$name"
+  done
+  # BlazeFL's published setting: 100 clients of two shards of CIFAR-10, all of them in each of five rounds.
+  mkdir -p "$results/lenet-cifar10"
+  for name in ${BLAZEFL-lenet5 resnet18}; do
+    RUNS=1 bench lenet-cifar10 "blazefl-$name" 5 --model "$name" --cohort 100 --lr 0.1 --set epochs=5
   done
   printf '\n%s\n' "$results:" && cat "$results/summary.txt"
   return "$failed"
