@@ -18,6 +18,8 @@ fn every_pass_leaves_a_sound_graph() {
             "lift-expands",
             "fuse",
             "fuse-elementwise",
+            "early-updates",
+            "rematerialize",
             "one-hot",
             "scale-first",
             "join-sums",

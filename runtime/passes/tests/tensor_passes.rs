@@ -14,7 +14,7 @@ const STEP: &str = "tensor.graph @step(%w: f32[3x4], %x: f32[2x3], %g: f32[2x4])
 }";
 
 /// A graph for a pass, as `pass` or `pass=number`.
-const CASES: [(&str, &str); 21] = [
+const CASES: [(&str, &str); 23] = [
     (
         "pool-first",
         "tensor.graph @forward(%x: f32[2x3x4x4]) {
@@ -136,6 +136,30 @@ const CASES: [(&str, &str); 21] = [
   %3 = tensor.exp %1 : f32[2x3]
   return norm = %2
   return z = %3
+}",
+    ),
+    (
+        "early-updates",
+        "tensor.graph @step(%w: f32[128x128], %v: f32[128x128], %g: f32[128x128], %lr: f32[1]) {
+  %0 = tensor.exp %g : f32[128x128]
+  %1 = tensor.mul %w, %g : f32[128x128]
+  %2 = tensor.exp %1 : f32[128x128]
+  %3 = tensor.axpy[-1.0] %w, %lr, %0 : f32[128x128]
+  %4 = tensor.axpy[-1.0] %v, %lr, %2 : f32[128x128]
+  return w = %3
+  return v = %4
+}",
+    ),
+    (
+        "rematerialize",
+        "tensor.graph @step(%x: f32[16x16x32x32], %s: f32[1x16x1x1], %w: f32[16x16x1x1]) {
+  %0 = tensor.fused[mul($0, $1); relu($2); give $3] %x, %s : f32[16x16x32x32]
+  %1 = tensor.conv2d[stride [1, 1], padding [0, 0]] %0, %w : f32[16x16x32x32]
+  %2 = tensor.conv2d[stride [1, 1], padding [0, 0]] %1, %w : f32[16x16x32x32]
+  %3 = tensor.conv2d_weight_grad[stride [1, 1], padding [0, 0]] %0, %2 : f32[16x16x1x1]
+  %4 = tensor.mul %x, %2 : f32[16x16x32x32]
+  return w = %3
+  return y = %4
 }",
     ),
     (

@@ -158,7 +158,7 @@ pub fn parametrize_constants_with(
 }
 
 /// Computes on what is repeated before it is repeated, fuses parameter updates and then chains of elementwise
-/// ops, for devices whose backend does not fuse.
+/// ops, and shortens the lives of gradients and activations, for devices whose backend does not fuse.
 ///
 /// # Errors
 ///
@@ -168,7 +168,13 @@ pub fn fuse_with(
     name: &str,
     manager: &mut PassManager,
 ) -> Result<(), PassError> {
-    for pass in ["lift-expands", "fuse", "fuse-elementwise"] {
+    for pass in [
+        "lift-expands",
+        "fuse",
+        "fuse-elementwise",
+        "early-updates",
+        "rematerialize",
+    ] {
         manager.run(&Request::named(pass)?, name, graph)?;
     }
     Ok(())

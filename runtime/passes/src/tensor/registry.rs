@@ -32,7 +32,7 @@ macro_rules! rebuilds {
     };
 }
 
-const TENSOR: [Pass<Graph>; 21] = [
+const TENSOR: [Pass<Graph>; 23] = [
     rebuilds!(
         "pool-first",
         "max pools before the rectifications that only they read",
@@ -108,6 +108,16 @@ const TENSOR: [Pass<Graph>; 21] = [
         "fuse-elementwise",
         "one op for each chain of elementwise ops",
         transform::fuse_elementwise
+    ),
+    rebuilds!(
+        "early-updates",
+        "update each parameter as soon as its gradient is there",
+        |graph| Ok(transform::early_updates(graph))
+    ),
+    rebuilds!(
+        "rematerialize",
+        "compute cheap activations again for the backward pass instead of keeping them",
+        transform::rematerialize
     ),
     rebuilds!(
         "scale-first",

@@ -92,7 +92,8 @@ impl Rewrite {
         Ok(self.new.push_multi(node.op, &node.ins, node.loc)?)
     }
 
-    fn renamed(&self, op: &'static str, val: Val) -> Result<Val, GraphError> {
+    /// Where a value of the old graph went.
+    pub fn renamed(&self, op: &'static str, val: Val) -> Result<Val, GraphError> {
         self.map[val.0 as usize].ok_or(GraphError::Undefined { op, val })
     }
 }

@@ -1,0 +1,147 @@
+//! `rematerialize`: activations that are cheap to compute again are not kept for the backward pass.
+//!
+//! The gradient of a batch norm needs the centred input, and that of the convolution after it the rectified
+//! output, which is two operations away from the centred input. Where memory is at its peak, both are alive
+//! for every layer. Here the output is dropped after its last use before the peak, and the pass that made it
+//! runs once more before its first use after it:
+//!
+//! ```text
+//! %y = tensor.fused[mul($0, $1); add($3, $2); relu($4); give $5] %d, %s, %b
+//! %z = tensor.conv2d %y, %w
+//! ...                                            // the peak
+//! %again = tensor.fused[...] %d, %s, %b
+//! %dw = tensor.conv2d_weight_grad %again, %dz
+//! ```
+//!
+//! The same pass over the same operands gives the same bits. Only what is alive anyway is read: no operand
+//! of a pass that runs again is kept longer for it.
+
+use std::collections::HashMap;
+
+use fedround_ir::tensor::{Graph, GraphError, Node, Op, Val};
+
+use super::rewrite::Rewrite;
+use crate::tensor::{NodeCost, cost};
+
+/// The elements of a tensor that leaves the second-level cache before the backward pass needs it.
+const LARGE: usize = 1 << 18;
+
+/// The most steps of a pass that runs again.
+const FEW: usize = 8;
+
+/// Computes large activations again after the peak of memory, as long as that lowers the peak.
+///
+/// # Errors
+///
+/// The graph is not well formed.
+pub fn rematerialize(graph: &Graph) -> Result<Graph, GraphError> {
+    let mut best = graph.clone();
+    loop {
+        let next = after_the_peak(&best)?;
+        if cost(&next).peak >= cost(&best).peak {
+            return Ok(best);
+        }
+        best = next;
+    }
+}
+
+/// Computes activations that are alive at the peak again after it.
+fn after_the_peak(graph: &Graph) -> Result<Graph, GraphError> {
+    let nodes = cost(graph).nodes.into_iter().enumerate();
+    let Some((peak, _)) = nodes.max_by_key(|(_, NodeCost { live, .. })| *live) else {
+        return Ok(graph.clone());
+    };
+    let again = passes(graph, peak);
+    let mut copies = HashMap::new();
+    let mut at = 0;
+    Rewrite::run(graph, |rewrite, mut node| {
+        if at > peak {
+            for (v, old) in node.ins.iter_mut().zip(&graph.nodes[at].ins) {
+                if again.contains_key(old) {
+                    *v = copy(rewrite, *old, &again, &mut copies)?;
+                }
+            }
+        }
+        at += 1;
+        rewrite.keep(node)
+    })
+}
+
+/// The activations that are computed again, each with the node that makes it.
+fn passes(graph: &Graph, peak: usize) -> HashMap<Val, &Node> {
+    let last = graph.last_uses();
+    let mut uses_at_peak: Vec<bool> = vec![false; graph.types.len()];
+    let mut first_after = vec![None; graph.types.len()];
+    for (i, node) in graph.nodes.iter().enumerate().skip(peak) {
+        for v in &node.ins {
+            if i == peak {
+                uses_at_peak[v.0 as usize] = true;
+            } else {
+                first_after[v.0 as usize].get_or_insert(i);
+            }
+        }
+    }
+    for (_, v) in &graph.outputs {
+        uses_at_peak[v.0 as usize] = true;
+    }
+    let made = graph.nodes[..peak].iter().filter_map(|node| {
+        let &[v] = node.outs.as_slice() else {
+            return None;
+        };
+        let len = graph.type_of(v).len();
+        let needed = first_after[v.0 as usize]?;
+        let is_there = |o: &Val| {
+            graph.type_of(*o).len() <= len / 64 || last[o.0 as usize].is_some_and(|at| at >= needed)
+        };
+        let again = len >= LARGE
+            && !uses_at_peak[v.0 as usize]
+            && is_cheap(&node.op)
+            && node.ins.iter().all(is_there);
+        again.then_some((v, node))
+    });
+    made.collect()
+}
+
+/// Whether an op is a pass of a few additions, multiplications and comparisons.
+fn is_cheap(op: &Op) -> bool {
+    let Op::Fused(fused) = op else {
+        return false;
+    };
+    let cheap = |op: &Op| {
+        matches!(
+            op,
+            Op::Add
+                | Op::Sub
+                | Op::Mul
+                | Op::Neg
+                | Op::AddScalar(_)
+                | Op::MulScalar(_)
+                | Op::Relu
+                | Op::Clamp(..)
+                | Op::Compare(_)
+                | Op::CompareScalar(..)
+                | Op::Where
+        )
+    };
+    fused.steps.len() <= FEW && fused.steps.iter().all(|(op, _)| cheap(op))
+}
+
+/// Runs the pass that made an activation once more, the first time.
+fn copy(
+    rewrite: &mut Rewrite,
+    v: Val,
+    again: &HashMap<Val, &Node>,
+    copies: &mut HashMap<Val, Val>,
+) -> Result<Val, GraphError> {
+    let Some(node) = again.get(&v) else {
+        return rewrite.renamed("rematerialize", v);
+    };
+    if let Some(copied) = copies.get(&v) {
+        return Ok(*copied);
+    }
+    let ins = node.ins.iter().map(|o| copy(rewrite, *o, again, copies));
+    let ins = ins.collect::<Result<Vec<Val>, _>>()?;
+    let copied = rewrite.new.push(node.op.clone(), &ins, node.loc)?;
+    copies.insert(v, copied);
+    Ok(copied)
+}
