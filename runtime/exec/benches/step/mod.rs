@@ -38,8 +38,26 @@ const TURN: usize = 10;
 /// The compiled step runs as a simulation's worker does, on a pool of one thread, and as that of a
 /// client that is alone, whose worker is helped by those of the other cores; eager burn as it runs
 /// by default, on all cores, and on one.
+///
+/// An argument that names a table (`resnet18`, `models`, `corrections`) runs that one alone.
 pub fn main(allocator: &str) {
     println!("allocator: {allocator}; milliseconds per step, medians");
+    let tables = [
+        ("resnet18", resnet18 as fn()),
+        ("models", models),
+        ("corrections", corrections),
+    ];
+    let named = |name: &str| std::env::args().any(|argument| argument == name);
+    let chosen = tables.iter().any(|(name, _)| named(name));
+    for (name, table) in tables {
+        if !chosen || named(name) {
+            table();
+        }
+    }
+}
+
+/// Winograd's convolutions beside exact ones.
+fn resnet18() {
     let one = pool(1);
     println!("| resnet18, batch | exact | winograd | ratio | both helped | | ratio |");
     println!("|--:|--:|--:|--:|--:|--:|--:|");
@@ -54,6 +72,10 @@ pub fn main(allocator: &str) {
         print!("| {batch} | {a:.0} | {b:.0} | {:.2} ", a / b);
         println!("| {c:.0} | {d:.0} | {:.2} |", c / d);
     }
+}
+
+/// FedAvg's step beside eager burn's.
+fn models() {
     println!("\n| model | batch | compiled | helped | eager burn | eager, one thread | ratio |");
     println!("|---|--:|--:|--:|--:|--:|--:|");
     let device = Device::default().autodiff();
@@ -67,7 +89,6 @@ pub fn main(allocator: &str) {
             eager(McMahanCnn::new(TASK, &device), batch)
         });
     }
-    corrections();
 }
 
 /// What FedProx and SCAFFOLD add to FedAvg's step.
