@@ -58,9 +58,13 @@ pub fn conv2d_weight_grad(
     let mut w = vec![0.0; w_shape.iter().product()];
     let (x, grad) = (x.storage(), grad.storage());
     let lowering = Im2col::for_dots(&sizes);
+    let by_winograd = !options.exact && winograd::is_faster(&sizes);
     // Every thread stages the images for itself, so more parts than threads would cost time.
     let parts = team::size(sizes.flops()).div_ceil(sizes.groups);
-    let part = sizes.filters.div_ceil(parts).next_multiple_of(ROWS);
+    let mut part = sizes.filters.div_ceil(parts).next_multiple_of(ROWS);
+    if by_winograd {
+        part = part.min(winograd::most_filters(&sizes));
+    }
     let groups = w.chunks_exact_mut(sizes.filters * sizes.taps()).enumerate();
     let parts = groups.flat_map(|(group, w)| {
         let parts = w.chunks_mut(part * sizes.taps()).enumerate();
@@ -78,7 +82,7 @@ pub fn conv2d_weight_grad(
     });
     team::each(sizes.flops(), parts, |(filters, w)| {
         scratch::with(|scratch| {
-            if !options.exact && winograd::is_faster(&sizes) {
+            if by_winograd {
                 winograd::weight_grad(&sizes, filters, x, grad, scratch, w);
             } else if patches::is_faster(&sizes) {
                 patches::weight_grad(&sizes, filters, x, grad, scratch, w);

@@ -24,11 +24,13 @@ pub(crate) enum Filters {
 }
 
 impl Filters {
-    /// Writes the transformed filters, `[places][from][to, filled up to whole vectors]`.
+    /// Writes the transformed filters from number `start` of `all` on, `[places][from][to, filled up to whole
+    /// vectors]`.
     pub fn transform(
         self,
         w: &[f32],
-        [from, to]: [usize; 2],
+        from: usize,
+        [start, to, all]: [usize; 3],
         buffer: &mut Vec<f32>,
         filters: &mut [f32],
     ) {
@@ -40,7 +42,7 @@ impl Filters {
             match self {
                 Self::Plain => {
                     let filters = Matrix {
-                        values: &w[first * TAPS..],
+                        values: &w[(start * from + first) * TAPS..],
                         stride: from * TAPS,
                     };
                     filters.transpose_into([to, count * TAPS], taps, pitch);
@@ -49,7 +51,7 @@ impl Filters {
                 Self::Turned => {
                     for (i, taps) in taps.chunks_exact_mut(TAPS * pitch).take(count).enumerate() {
                         let filters = Matrix {
-                            values: &w[(first + i) * to * TAPS..],
+                            values: &w[((first + i) * all + start) * TAPS..],
                             stride: TAPS,
                         };
                         filters.transpose_into([to, TAPS], taps, pitch);

@@ -99,28 +99,39 @@ pub(crate) fn forward(
     let mut y = vec![0.0; sizes.batch * sizes.groups * sizes.output_len()];
     let [rows, _] = tiles(sizes)[0].count;
     let flops = sizes.flops() / sizes.groups;
-    // Every pixel is computed in the same way, whatever the images it is computed with.
-    let images = (band(sizes) / rows).min(sizes.batch.div_ceil(team::size(flops)));
-    let images = images.max(1);
+    let most = most_filters(sizes);
     scratch::lend(
         |scratch| &mut scratch.panels,
         |panels| {
-            let weights = filter_place([sizes.channels, sizes.filters]);
-            let panels = room(panels, PLACES * weights);
-            let groups = w.chunks_exact(sizes.filters * sizes.taps()).enumerate();
-            for (group, w) in groups {
+            let firsts = (0..sizes.filters).step_by(most);
+            for (group, first) in
+                (0..sizes.groups).flat_map(|g| firsts.clone().map(move |f| (g, f)))
+            {
+                let some = Sizes {
+                    filters: most.min(sizes.filters - first),
+                    ..*sizes
+                };
+                // Every pixel is computed in the same way, whatever the images it is computed with.
+                let images = (band(&some) / rows).min(sizes.batch.div_ceil(team::size(flops)));
+                let images = images.max(1);
+                let weights = filter_place([sizes.channels, some.filters]);
+                let panels = room(panels, PLACES * weights);
+                let w = &w[group * sizes.filters * sizes.taps()..];
                 scratch::with(|scratch| {
-                    let channels = [sizes.channels, sizes.filters];
-                    filters.transform(w, channels, &mut scratch.block, panels);
+                    let chosen = [first, some.filters, sizes.filters];
+                    filters.transform(w, sizes.channels, chosen, &mut scratch.block, panels);
                 });
-                let bias = bias.map(|bias| &bias[group * sizes.filters..][..sizes.filters]);
+                let bias = bias.map(|bias| &bias[group * sizes.filters + first..][..some.filters]);
                 let outputs = y.chunks_exact_mut(sizes.output_len());
-                let mut outputs: Vec<_> = outputs.skip(group).step_by(sizes.groups).collect();
+                let outputs = outputs.skip(group).step_by(sizes.groups);
+                let mut outputs: Vec<_> = outputs
+                    .map(|y| &mut y[first * sizes.pixels()..][..some.output_len()])
+                    .collect();
                 let parts = outputs.chunks_mut(images).enumerate();
                 team::each(flops, parts, |(i, y)| {
                     let x = sizes.images(x, sizes.image_len(), group, i * images);
                     let x: Vec<&[f32]> = x.take(y.len()).collect();
-                    scratch::with(|scratch| some_images(sizes, panels, bias, &x, y, scratch));
+                    scratch::with(|scratch| some_images(&some, panels, bias, &x, y, scratch));
                 });
             }
         },
@@ -272,6 +283,16 @@ pub(crate) fn weight_grad(
     }
     let channels = [sizes.channels, filters.count];
     filter_grads(sums, channels, &mut scratch.block, w);
+}
+
+/// Values of the transformed filters that are in memory at a time (20 MiB). All those of 512 filters for 512
+/// channels would take twice as much as the largest activations of a batch.
+const FILTERS: usize = 5 << 20;
+
+/// The filters that are transformed at a time. A filter's values do not depend on the others.
+pub(crate) fn most_filters(sizes: &Sizes) -> usize {
+    let parts = (PLACES * filter_place([sizes.channels, sizes.filters])).div_ceil(FILTERS);
+    round_up(sizes.filters.div_ceil(parts))
 }
 
 /// Values of the transformed input and output of a band of tiles (1 MiB).
