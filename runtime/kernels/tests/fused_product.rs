@@ -99,6 +99,70 @@ fn a_pull_has_the_bits_of_its_steps() {
     }
 }
 
+/// The updates of FedProx and SCAFFOLD: values as of the two after one another, in place or not.
+#[test]
+fn an_update_with_a_product_has_the_bits_of_both() {
+    let pull = vec![
+        Step::Operand(0),
+        Step::Operand(1),
+        Step::Operand(2),
+        Step::Binary(Binary::Sub, 0, 1),
+        Step::Binary(Binary::Mul, 2, 3),
+        Step::Binary(Binary::Sub, 0, 4),
+        Step::Binary(Binary::Mul, 3, 3),
+    ];
+    let correction = vec![
+        Step::Operand(0),
+        Step::Operand(1),
+        Step::Operand(2),
+        Step::Constant(-1.0),
+        Step::Binary(Binary::Mul, 2, 3),
+        Step::Binary(Binary::Mul, 4, 1),
+        Step::Binary(Binary::Add, 0, 5),
+    ];
+    let programs = [
+        FusedProgram::new(pull, vec![5], vec![6]).unwrap(),
+        FusedProgram::new(correction, vec![6], vec![]).unwrap(),
+    ];
+    // Several parts; the last one short; rows of less than a vector, and of more than a part; more terms
+    // than are added at once; one row.
+    for [m, n, k] in [
+        [784, 200, 10],
+        [131, 37, 50],
+        [200, 10, 10],
+        [3, 5000, 2],
+        [40, 64, 130],
+        [1, 16, 1],
+    ] {
+        let (x, g) = (tensor([k, m], 1).transpose(0, 1), tensor([k, n], 2));
+        for program in &programs {
+            let operands = || {
+                let c = FlexTensor::from_data(TensorData::new(vec![0.3f32], [1]));
+                vec![tensor([m, n], 3), tensor([m, n], 4), c]
+            };
+            let apart = program.run(operands(), &[m, n]).unwrap();
+            let expected = matmul_update(apart.outputs[0].clone(), -0.1, &x, &g);
+            let product = ScaledProduct::new(-0.1, &x, &g);
+            let own = program.run_and_add(operands(), &[m, n], &product).unwrap();
+            let kept = operands();
+            let shared = program
+                .run_and_add(kept.clone(), &[m, n], &product)
+                .unwrap();
+            assert_eq!(kept[0].storage::<f32>(), tensor([m, n], 3).storage::<f32>());
+            assert_eq!(own.sums, shared.sums);
+            for (sum, expected) in own.sums.iter().zip(&apart.sums) {
+                assert!(
+                    (sum - expected).abs() <= 1e-5 * expected,
+                    "{sum}, {expected}"
+                );
+            }
+            for run in [own, shared] {
+                assert_eq!(run.outputs[0].storage::<f32>(), expected.storage::<f32>());
+            }
+        }
+    }
+}
+
 #[test]
 fn a_product_of_another_shape_is_refused() {
     let product = ScaledProduct::new(1.0, &tensor([3, 2], 0), &tensor([2, 4], 0));

@@ -8,3 +8,4 @@ mod fused;
 mod fused_product;
 mod matmul;
 mod team;
+mod winograd_parts;

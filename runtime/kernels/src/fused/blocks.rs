@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::broadcast::Broadcast;
 use super::program::{FusedProgram, Sum};
-use super::pull::Pull;
 use super::step::{Step, zip3};
+use super::update::Update;
 use crate::lanes;
 
 /// The largest number of elements of a block. Ten values of this size fit in the first-level cache.
@@ -53,7 +53,7 @@ pub(super) struct Run<'a> {
     /// Elements of a block.
     block: usize,
     /// The whole program as a single loop, if it has that form.
-    pull: Option<Pull<'a>>,
+    update: Option<Update<'a>>,
 }
 
 impl<'a> Run<'a> {
@@ -86,7 +86,7 @@ impl<'a> Run<'a> {
             sums: vec![0.0; program.sums.len()],
             leading_sums: vec![vec![0.0; inner]; program.leading_sums.len()],
             block: block_len(broadcasts, len, row),
-            pull: pull(program, operands, broadcasts, len),
+            update: update(program, operands, broadcasts, len),
         };
         for (number, step) in program
             .steps
@@ -156,8 +156,10 @@ impl<'a> Run<'a> {
 
     #[inline(always)]
     fn block(&mut self, start: usize, len: usize) {
-        if let (Some(pull), [Target::Replaced(w)]) = (&self.pull, &mut self.targets[..]) {
-            self.sums[0] += f64::from(pull.block(start, &mut w[start..start + len]));
+        if let (Some(update), [Target::Replaced(w)]) = (&self.update, &mut self.targets[..]) {
+            if let Some(sum) = update.block(start, &mut w[start..start + len]) {
+                self.sums[0] += f64::from(sum);
+            }
             return;
         }
         for fill in &self.fills {
@@ -241,18 +243,18 @@ fn add_repeated(sums: &mut [f32], start: usize, mut values: &[f32]) {
     }
 }
 
-/// Recognises a program that is a pull.
-fn pull<'a>(
+/// Recognises a program that is an update.
+fn update<'a>(
     program: &FusedProgram,
     operands: &[Source<'a>],
     broadcasts: &[Broadcast],
     len: usize,
-) -> Option<Pull<'a>> {
+) -> Option<Update<'a>> {
     let values = |operand: usize| match operands[operand] {
         Source::Operand(values) => Some(values),
         _ => None,
     };
-    Pull::of(
+    Update::of(
         program,
         |operand| matches!(operands[operand], Source::Replaced(0)),
         |operand| values(operand).filter(|_| broadcasts[operand].is_full(len)),

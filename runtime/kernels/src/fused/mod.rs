@@ -31,9 +31,9 @@ mod blocks;
 mod broadcast;
 mod error;
 mod program;
-mod pull;
 mod run;
 mod step;
+mod update;
 
 pub use error::FusedError;
 pub use program::FusedProgram;

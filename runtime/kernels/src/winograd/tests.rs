@@ -107,29 +107,6 @@ fn errors_of_large_convolutions_are_small() {
     }
 }
 
-/// The gradient of each filter has the same bits whichever others are computed with it.
-#[test]
-fn parts_of_the_filters_are_done_as_all_are() {
-    let (x_shape, w_shape) = ([32, 512, 4, 4], [512, 512, 3, 3]);
-    let options = Conv2d {
-        padding: [1, 1],
-        ..Conv2d::default()
-    };
-    let sizes = options.sizes(x_shape, w_shape);
-    assert!(is_faster(&sizes) && most_filters(&sizes) < 512);
-    let (x, grad) = (numbers(32 * 512 * 16, 1), numbers(32 * 512 * 16, 2));
-    let mut whole = vec![0.0; 512 * 512 * 9];
-    let filters = shape::Filters {
-        group: 0,
-        first: 0,
-        count: 512,
-    };
-    scratch::with(|scratch| weight_grad(&sizes, filters, &x, &grad, scratch, &mut whole));
-    let [x, grad] = [x, grad].map(|values| FlexTensor::from_data(TensorData::new(values, x_shape)));
-    let parts = crate::conv2d_weight_grad(&x, &grad, w_shape, &options);
-    assert!(parts.storage::<f32>() == whole);
-}
-
 #[test]
 fn exact_convolutions_are_computed_directly() {
     let (x_shape, w_shape) = ([10, 64, 16, 16], [64, 64, 3, 3]);

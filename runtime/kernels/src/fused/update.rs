@@ -1,0 +1,104 @@
+//! `w + c (w - w0)` with `|w - w0|²`, and `w + c d`, updates in place, in one loop.
+//!
+//! FedProx makes the first in every step, for all parameters, and SCAFFOLD the second. As separate steps of a
+//! program, every value would be written to the first-level cache and read again, which takes longer than
+//! reading both tensors from the second-level cache. The loop gives the same bits as the steps.
+
+use super::program::{FusedProgram, Sum};
+use super::step::{Binary, Step};
+use crate::lanes;
+
+/// The tensor by which another one is moved, and how far.
+pub(super) struct Update<'a> {
+    other: &'a [f32],
+    factor: f32,
+    /// Whether it is the target of a pull, whose squared distance is summed, and not the direction.
+    is_target: bool,
+}
+
+impl<'a> Update<'a> {
+    /// Recognises a program that is an update whose only output replaces `w`. `operand` gives an operand that
+    /// has all elements and is not replaced, and `number` an operand that is a single number.
+    pub fn of(
+        program: &FusedProgram,
+        replaced: impl Fn(usize) -> bool,
+        operand: impl Fn(usize) -> Option<&'a [f32]>,
+        number: &dyn Fn(usize) -> Option<f32>,
+    ) -> Option<Self> {
+        let (&[y], []) = (&program.outputs[..], &program.leading_sums[..]) else {
+            return None;
+        };
+        let (w, [a, b], sign) = match program.steps[y] {
+            Step::MulAdd(w, a, b) => (w, [a, b], 1.0),
+            Step::MulSub(w, a, b) => (w, [a, b], -1.0),
+            _ => return None,
+        };
+        if !matches!(program.steps[w], Step::Operand(moved) if replaced(moved)) {
+            return None;
+        }
+        // The other operand, where a factor is one or the distance to one.
+        let direction = |d: usize| match (program.steps[d], &program.sums[..]) {
+            (Step::Operand(d), []) => Some((operand(d)?, false)),
+            (Step::Binary(Binary::Sub, from, target), &[Sum::OfProduct(x, y)]) => {
+                let Step::Operand(target) = program.steps[target] else {
+                    return None;
+                };
+                let other = operand(target).filter(|_| [from, x, y] == [w, d, d])?;
+                Some((other, true))
+            }
+            _ => None,
+        };
+        [(a, b), (b, a)].into_iter().find_map(|(factor, d)| {
+            let (other, is_target) = direction(d)?;
+            Some(Self {
+                other,
+                factor: sign * uniform(&program.steps, factor, number)?,
+                is_target,
+            })
+        })
+    }
+
+    /// Updates the block of `w` from element `start` on and returns its part of the sum, if there is one.
+    #[inline(always)]
+    pub fn block(&self, start: usize, w: &mut [f32]) -> Option<f32> {
+        let other = &self.other[start..start + w.len()];
+        if !self.is_target {
+            for (w, d) in w.iter_mut().zip(other) {
+                *w += self.factor * d;
+            }
+            return None;
+        }
+        let update = |w: &mut f32, target: f32| {
+            let d = *w - target;
+            *w += self.factor * d;
+            d * d
+        };
+        let ((w, w_rest), (target, target_rest)) =
+            (w.as_chunks_mut::<64>(), other.as_chunks::<64>());
+        let mut lanes = [0.0f32; 64];
+        for (w, target) in w.iter_mut().zip(target) {
+            for ((lane, w), target) in lanes.iter_mut().zip(w).zip(target) {
+                *lane += update(w, *target);
+            }
+        }
+        let rest = w_rest.iter_mut().zip(target_rest);
+        let rest: f32 = rest.map(|(w, target)| update(w, *target)).sum();
+        Some(lanes::reduce(lanes, |a, b| a + b) + rest)
+    }
+}
+
+/// The value of a step that depends only on single numbers.
+fn uniform(steps: &[Step], value: usize, number: &dyn Fn(usize) -> Option<f32>) -> Option<f32> {
+    let mut result = [0.0];
+    match steps[value] {
+        Step::Operand(operand) => return number(operand),
+        Step::Constant(c) => return Some(c),
+        Step::Unary(f, x) => f.run(&[uniform(steps, x, number)?], &mut result),
+        Step::Binary(f, a, b) => {
+            let (a, b) = (uniform(steps, a, number)?, uniform(steps, b, number)?);
+            f.run(&[a], &[b], &mut result);
+        }
+        Step::MulAdd(..) | Step::MulSub(..) | Step::Select(..) => return None,
+    }
+    Some(result[0])
+}
