@@ -145,3 +145,64 @@ fn copy(
     copies.insert(v, copied);
     Ok(copied)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fedround_ir::tensor::parse;
+
+    /// Two activations, of which the second adds the first, a layer after each, and what the backward pass
+    /// reads: the activations, and what they are of.
+    const STEP: &str = "// fedround tensor v1
+tensor.graph @step(%d: f32[16x16x32x32], %e: f32[16x16x32x32], %w: f32[16x16x1x1]) {
+  %0 = tensor.fused[relu($0); give $1] %d : f32[16x16x32x32]
+  %1 = tensor.conv2d[stride [1, 1], padding [0, 0]] %0, %w : f32[16x16x32x32]
+  %2 = tensor.fused[add($0, $1); relu($2); give $3] %e, %0 : f32[16x16x32x32]
+  %3 = tensor.conv2d[stride [1, 1], padding [0, 0]] %2, %w : f32[16x16x32x32]
+  %4 = tensor.mul %1, %3 : f32[16x16x32x32]
+  %5 = tensor.conv2d[stride [1, 1], padding [0, 0]] %4, %w : f32[16x16x32x32]
+  %6 = tensor.conv2d[stride [1, 1], padding [0, 0]] %5, %w : f32[16x16x32x32]
+  %7 = tensor.mul %4, %6 : f32[16x16x32x32]
+  %8 = tensor.conv2d_weight_grad[stride [1, 1], padding [0, 0]] %2, %7 : f32[16x16x1x1]
+  %9 = tensor.conv2d_weight_grad[stride [1, 1], padding [0, 0]] %0, %7 : f32[16x16x1x1]
+  %10 = tensor.mul %d, %e : f32[16x16x32x32]
+  return second = %8
+  return first = %9
+  return last = %10
+}
+";
+
+    fn names(text: &str) -> Vec<&'static str> {
+        let (_, graph) = parse(text).unwrap().into_iter().next().unwrap();
+        let after = rematerialize(&graph).unwrap();
+        after.verify().unwrap();
+        after.nodes[5..].iter().map(|n| n.op.name()).collect()
+    }
+
+    /// The second needs the first, which is computed before it and once.
+    #[test]
+    fn activations_are_computed_again_for_the_backward_pass() {
+        let grad = "conv2d_weight_grad";
+        let expected = [
+            "conv2d", "conv2d", "mul", "fused", "fused", grad, grad, "mul",
+        ];
+        assert_eq!(names(STEP), expected);
+    }
+
+    #[test]
+    fn nothing_is_kept_for_it() {
+        // Nothing else needs what the activations are of.
+        let kept = STEP.replace("%10 = tensor.mul %d, %e", "%10 = tensor.mul %7, %7");
+        assert!(!names(&kept).contains(&"fused"));
+    }
+
+    #[test]
+    fn functions_that_take_time_are_not() {
+        assert!(!names(&STEP.replace("relu", "exp")).contains(&"fused"));
+    }
+
+    #[test]
+    fn small_activations_are_not() {
+        assert!(!names(&STEP.replace("f32[16x16x32x32]", "f32[16x16x32x16]")).contains(&"fused"));
+    }
+}
