@@ -94,3 +94,19 @@ fn costs_grow_with_the_batch() {
     assert!(small.flops < large.flops && large.flops < 2 * small.flops);
     assert!(small.peak < large.peak && small.read < large.read);
 }
+
+/// What the backward pass reads is what batch norms centred; the activations are computed again from it.
+#[test]
+fn a_residual_networks_activations_are_not_kept() {
+    let bytes = |channels: u64, side: u64| 4 * 50 * channels * side * side;
+    let largest = bytes(64, 28);
+    // Five convolutions of each size, those of shortcuts among them.
+    let maps = [largest, bytes(128, 14), bytes(256, 7), bytes(512, 4)];
+    let centred: u64 = maps.iter().map(|map| 5 * map).sum();
+    let parameters = 4 * 11_172_810;
+    let peak = step("resnet18", 50).peak;
+    assert!(
+        peak > parameters + centred - largest && peak < parameters + centred + 2 * largest,
+        "{peak}"
+    );
+}

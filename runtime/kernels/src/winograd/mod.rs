@@ -286,7 +286,7 @@ pub(crate) fn weight_grad(
 }
 
 /// Values of the transformed filters that are in memory at a time (20 MiB). All those of 512 filters for 512
-/// channels would take twice as much as the largest activations of a batch.
+/// channels take twice as much.
 const FILTERS: usize = 5 << 20;
 
 /// The filters that are transformed at a time. A filter's values do not depend on the others.
