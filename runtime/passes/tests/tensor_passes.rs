@@ -195,6 +195,34 @@ const CASES: [(&str, &str); 23] = [
 }",
     ),
     (
+        "channel-rows",
+        "tensor.graph @step(%x: f32[2x3x6x6], %i: i32[2x3x3x3], %g: f32[2x3x3x3], %c: f32[3]) {
+  %0 = tensor.max_pool2d_grad[kernel [2, 2], stride [2, 2]] %x, %g, %i : f32[2x3x6x6]
+  %1 = tensor.reshape %0 : f32[2x3x36]
+  %2 = tensor.mean_dim[dim 2] %1 : f32[2x3x1]
+  %3 = tensor.mean_dim[dim 0] %2 : f32[1x3x1]
+  %4 = tensor.reshape %3 : f32[1x3x1x1]
+  %5 = tensor.sub %0, %4 : f32[2x3x6x6]
+  %6 = tensor.reshape %c : f32[1x3x1x1]
+  %7 = tensor.mul %5, %6 : f32[2x3x6x6]
+  return y = %7
+}",
+    ),
+    (
+        "known-sums",
+        "tensor.graph @step(%x: f32[8x4], %g: f32[8x4], %s: f32[1x4], %t: f32[1x4]) {
+  %0 = tensor.sum_dim[dim 0] %g : f32[1x4]
+  %1 = tensor.mean_dim[dim 0] %x : f32[1x4]
+  %2 = tensor.sub %x, %1 : f32[8x4]
+  %3 = tensor.mul %2, %t : f32[8x4]
+  %4 = tensor.mul %g, %s : f32[8x4]
+  %5 = tensor.add %4, %3 : f32[8x4]
+  %6 = tensor.sum_dim[dim 0] %5 : f32[1x4]
+  return shift = %0
+  return mean = %6
+}",
+    ),
+    (
         "channel-sums",
         "tensor.graph @step(%x: f32[2x3x6x6], %i: i32[2x3x3x3], %g: f32[2x3x3x3]) {
   %0 = tensor.max_pool2d_grad[kernel [2, 2], stride [2, 2]] %x, %g, %i : f32[2x3x6x6]

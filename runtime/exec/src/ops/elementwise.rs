@@ -113,9 +113,11 @@ fn integers(op: &Op, a: DispatchTensor, next: Next<'_>) -> Option<Results> {
 
 /// `a − b`. On GPUs `a + (−1) b`, which is the same number: cubecl 0.11.0 could not compile the
 /// `x − x` that comes of a tensor given twice, as a client's model and the model it received are
-/// in its first step. 0.11.3 can by its source; the GPU tests have not run without the detour.
+/// in its first step. 0.11.3 can by its source; the GPU tests have not run without the detour. Where one
+/// is repeated for the other, they are two tensors, and the product would have another shape, which ends a
+/// kernel.
 fn subtract(a: DispatchTensor, b: DispatchTensor) -> DispatchTensor {
-    if host::holds(&a) {
+    if host::holds(&a) || a.shape() != b.shape() {
         return Dispatch::float_sub(a, b);
     }
     Dispatch::float_add(a, Dispatch::float_mul_scalar(b, Scalar::Float(-1.0)))

@@ -46,12 +46,9 @@ pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<
             cpu::dot(&a, &b, device)
                 .unwrap_or_else(|| Dispatch::float_sum(Dispatch::float_mul(a, b)))
         }
-        // Along the last dimension, the reduction may be part of the kernel before.
-        Op::SumDim(d) if d + 1 == a.shape().num_dims() => Dispatch::float_sum_dim(a, *d),
-        Op::SumDim(d) => Dispatch::float_sum_dim(begun(a), *d),
+        Op::SumDim(d) => Dispatch::float_sum_dim(a, *d),
         Op::Mean => Dispatch::float_mean(a),
-        Op::MeanDim(d) if d + 1 == a.shape().num_dims() => Dispatch::float_mean_dim(a, *d),
-        Op::MeanDim(d) => Dispatch::float_mean_dim(begun(a), *d),
+        Op::MeanDim(d) => Dispatch::float_mean_dim(a, *d),
         Op::MaxDim(d) => {
             let (max, at) = Dispatch::float_max_dim_with_indices(a, *d, IntDType::I32);
             return Some((max, Some(at)));

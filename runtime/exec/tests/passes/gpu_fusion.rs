@@ -1,9 +1,10 @@
 //! The passes that prepare a graph for a GPU's fusion do not change what it computes.
 
 use fedround_ir::Loc;
-use fedround_ir::tensor::{Constant, Graph, Op, TensorType, Val};
+use fedround_ir::tensor::{Constant, Graph, Op, TensorType, Val, parse};
 use fedround_passes::PassManager;
-use fedround_passes::tensor::{one_hot_with, order_for_fusion_with};
+use fedround_passes::autodiff::grad;
+use fedround_passes::tensor::{one_hot_with, optimize, order_for_fusion_with};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -99,6 +100,63 @@ fn a_step_with_a_proximal_term() {
     same_as(&graph, &after);
     let sums = ops(&after).into_iter().filter(|op| *op == "sum").count();
     assert_eq!(sums, 0, "{}", after.text("step"));
+}
+
+/// A convolution with batch normalisation, ReLU and the residual, and what is passed back.
+#[test]
+fn a_step_with_batch_normalisation() {
+    let text = "// fedround tensor v1
+tensor.graph @step(%x: f32[2x3x4x4], %w: f32[3x3x3x3], %gamma: f32[3], %beta: f32[3], %lr: f32[1]) {
+  %0 = tensor.conv2d[stride [1, 1], padding [1, 1]] %x, %w : f32[2x3x4x4]
+  %1 = tensor.reshape %0 : f32[2x3x16]
+  %2 = tensor.mean_dim[dim 2] %1 : f32[2x3x1]
+  %3 = tensor.mean_dim[dim 0] %2 : f32[1x3x1]
+  %4 = tensor.reshape %3 : f32[1x3x1x1]
+  %5 = tensor.sub %0, %4 : f32[2x3x4x4]
+  %6 = tensor.mul %5, %5 : f32[2x3x4x4]
+  %7 = tensor.reshape %6 : f32[2x3x16]
+  %8 = tensor.mean_dim[dim 2] %7 : f32[2x3x1]
+  %9 = tensor.mean_dim[dim 0] %8 : f32[1x3x1]
+  %10 = tensor.reshape %9 : f32[1x3x1x1]
+  %11 = tensor.add_scalar[0.1] %10 : f32[1x3x1x1]
+  %12 = tensor.sqrt %11 : f32[1x3x1x1]
+  %13 = tensor.reshape %gamma : f32[1x3x1x1]
+  %14 = tensor.div %13, %12 : f32[1x3x1x1]
+  %15 = tensor.mul %5, %14 : f32[2x3x4x4]
+  %16 = tensor.reshape %beta : f32[1x3x1x1]
+  %17 = tensor.add %15, %16 : f32[2x3x4x4]
+  %18 = tensor.relu %17 : f32[2x3x4x4]
+  %19 = tensor.conv2d[stride [1, 1], padding [1, 1]] %18, %w : f32[2x3x4x4]
+  %20 = tensor.add %19, %18 : f32[2x3x4x4]
+  %21 = tensor.conv2d[stride [1, 1], padding [1, 1]] %20, %w : f32[2x3x4x4]
+  %22 = tensor.mul %21, %21 : f32[2x3x4x4]
+  %23 = tensor.mean %22 : f32[1]
+  return loss = %23
+  return mean = %3
+}
+";
+    let (_, mut graph) = parse(text).unwrap().into_iter().next().unwrap();
+    let at = Loc::caller();
+    let input = |i: usize| graph.inputs[i].1;
+    let (loss, parameters) = (graph.outputs[0].1, [1, 2, 3].map(input));
+    let lr = input(4);
+    let gradients = grad(&mut graph, loss, &parameters, at).unwrap();
+    for (i, (p, g)) in parameters.into_iter().zip(gradients).enumerate() {
+        let ones = Op::Reshape(vec![1; graph.shape(p).len()]);
+        let mut op = |op: Op, ins: &[Val]| graph.push(op, ins, at).unwrap();
+        let rate = op(ones, &[lr]);
+        let step = op(Op::Mul, &[g, rate]);
+        let next = op(Op::Sub, &[p, step]);
+        graph.outputs.push((format!("p{i}"), next));
+    }
+    let graph = optimize(graph).unwrap();
+    let after = prepared(&graph);
+    same_as(&graph, &after);
+    // The mean and the variance; the gradients of the shift and the scale, which give that of the mean.
+    let ops = ops(&after);
+    let count = |name: &str| ops.iter().filter(|op| **op == name).count();
+    let text = after.text("step");
+    assert_eq!((count("mean_dim"), count("sum_dim")), (2, 2), "{text}");
 }
 
 proptest! {

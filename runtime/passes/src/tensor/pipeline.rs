@@ -210,6 +210,8 @@ pub fn order_for_fusion_with(
     for pass in [
         "scale-first",
         "join-sums",
+        "channel-rows",
+        "known-sums",
         "channel-sums",
         "sink-reshapes",
         "cse",

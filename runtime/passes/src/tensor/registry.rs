@@ -130,6 +130,16 @@ const TENSOR: [Pass<Graph>; 23] = [
         transform::join_sums
     ),
     rebuilds!(
+        "channel-rows",
+        "compute what is computed of images channel by channel on rows of channels",
+        transform::channel_rows
+    ),
+    rebuilds!(
+        "known-sums",
+        "compute sums from others that they follow from",
+        transform::known_sums
+    ),
+    rebuilds!(
         "channel-sums",
         "one sum for the gradient of a convolution's bias",
         transform::channel_sums

@@ -62,7 +62,7 @@ fn planes(graph: &Growing, node: &Node) -> Option<(Val, usize)> {
 }
 
 /// Whether a device has the channels last: of what a convolution or a pool gives, for each client or all.
-fn has_channels_last(graph: &Growing, v: Val) -> bool {
+pub(super) fn has_channels_last(graph: &Growing, v: Val) -> bool {
     match graph.producer(v) {
         Some(node) => match node.op {
             Op::Conv2d(_)

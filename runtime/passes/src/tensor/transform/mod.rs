@@ -1,6 +1,7 @@
 //! Transformations of tensor graphs, one file for each.
 
 pub mod batch;
+mod channel_rows;
 mod channel_sums;
 pub mod convolutions;
 mod cse;
@@ -12,6 +13,7 @@ mod fuse;
 mod fuse_elementwise;
 mod fusion_order;
 mod join_sums;
+mod known_sums;
 mod lift_expands;
 mod mixed_precision;
 mod one_hot;
@@ -25,6 +27,7 @@ mod sink_reshapes;
 mod sink_views;
 
 pub use batch::{Batched, Looped, batch};
+pub use channel_rows::channel_rows;
 pub use channel_sums::channel_sums;
 pub use convolutions::{ConvAlgorithm, convolutions};
 pub use cse::cse;
@@ -37,6 +40,7 @@ pub use fuse::fuse;
 pub use fuse_elementwise::fuse_elementwise;
 pub use fusion_order::fusion_order;
 pub use join_sums::join_sums;
+pub use known_sums::known_sums;
 pub use lift_expands::lift_expands;
 pub use mixed_precision::mixed_precision;
 pub use one_hot::one_hot;

@@ -99,11 +99,15 @@ impl Shapes {
     }
 }
 
-/// The shape in which a value was computed, if a reshape alone gives it.
+/// The shape in which a value was computed, if a reshape alone gives it. What is permuted before is what a
+/// layer made: its rows are a view that ends no kernel.
 fn made_in(graph: &Growing, v: Val) -> Option<Vec<usize>> {
     let reshape = graph.producer(v)?;
     let from = *reshape.ins.first()?;
-    let made = matches!(reshape.op, Op::Reshape(_)) && !is_given(graph, from);
+    let is_permuted = |node: &Node| matches!(node.op, Op::Permute(_));
+    let made = matches!(reshape.op, Op::Reshape(_))
+        && !is_given(graph, from)
+        && !graph.producer(from).is_some_and(is_permuted);
     made.then(|| graph.shape(from).to_vec())
 }
 

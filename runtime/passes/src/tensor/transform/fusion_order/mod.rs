@@ -19,7 +19,7 @@ mod order;
 use std::collections::{HashMap, HashSet};
 
 use fedround_ir::Loc;
-use fedround_ir::tensor::{Graph, GraphError, Op, Val};
+use fedround_ir::tensor::{Graph, GraphError, Node, Op, Val};
 
 use self::order::{Kind, kind, order};
 use super::rewrite::{Growing, Rewrite};
@@ -51,12 +51,28 @@ pub fn fusion_order(graph: &Graph) -> Result<Graph, GraphError> {
         for v in &mut node.ins {
             *v = open.views.get(v).copied().unwrap_or(*v);
         }
+        if kind == Kind::LateStart {
+            let next = place < ordered.nodes.len() && !begins.contains(&place);
+            let shape = |i: usize| ordered.shape(ordered.nodes[i].outs[0]);
+            let is_followed = next
+                && self::kind(&ordered, place) == Kind::Joins
+                && shape(place) == shape(place - 1);
+            open.begin_sum(&mut rewrite.new, &mut node, is_followed)?;
+        }
         let (op, ins) = (node.op.clone(), node.ins.clone());
         let outs = rewrite.keep(node)?;
         match kind {
-            Kind::Joins if !matches!(op, Op::LogSoftmax(_)) => open.join(&ins, outs[0]),
-            // The executor begins a kernel with these.
-            Kind::Joins | Kind::LateStart => open.begin(&[], outs[0]),
+            Kind::Joins if !matches!(op, Op::LogSoftmax(_)) => {
+                let shape = |v: Val| rewrite.new.shape(v);
+                let computes = match open.last.filter(|_| !open.touched.is_empty()) {
+                    Some(last) => open.computes && shape(last) == shape(outs[0]),
+                    None => true,
+                };
+                open.join(&ins, outs[0], computes && op.is_elementwise());
+            }
+            Kind::LateStart => open.join(&ins, outs[0], false),
+            // The executor begins a kernel with it.
+            Kind::Joins => open.begin(&[], outs[0]),
             Kind::Start if may_be_joined(&op) => open.begin(&ins, outs[0]),
             Kind::Start | Kind::View => open.touched.clear(),
         }
@@ -76,6 +92,8 @@ struct Open {
     touched: HashSet<Val>,
     /// What it made last.
     last: Option<Val>,
+    /// Whether it has elementwise ops of one shape alone, so that a sum may join.
+    computes: bool,
     /// The views that ended kernels, by what they view.
     views: HashMap<Val, Val>,
 }
@@ -87,10 +105,33 @@ impl Open {
 
     fn begin(&mut self, ins: &[Val], out: Val) {
         self.touched.clear();
-        self.join(ins, out);
+        self.join(ins, out, false);
     }
 
-    fn join(&mut self, ins: &[Val], out: Val) {
+    /// Has a sum follow what the kernel makes, or else begins one with it: burn-fusion takes the ops after a
+    /// sum into its kernel only if one comes before it, here a product with 1, and ends the kernel before at
+    /// a view, here of the dimensions as they are.
+    fn begin_sum(
+        &mut self,
+        graph: &mut Growing,
+        node: &mut Node,
+        is_followed: bool,
+    ) -> Result<(), GraphError> {
+        let of = node.ins[0];
+        if !self.computes || self.touched.is_empty() || self.last != Some(of) {
+            let as_they_are = (0..graph.shape(of).len()).collect();
+            let view = graph.push(Op::Permute(as_they_are), &[of], node.loc)?;
+            node.ins[0] = match is_followed {
+                true => graph.push(Op::MulScalar(1.0), &[view], node.loc)?,
+                false => view,
+            };
+            self.touched.clear();
+        }
+        Ok(())
+    }
+
+    fn join(&mut self, ins: &[Val], out: Val, computes: bool) {
+        self.computes = computes;
         self.touched.extend(ins.iter().chain([&out]));
         self.last = Some(out);
     }

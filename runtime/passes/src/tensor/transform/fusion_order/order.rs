@@ -117,21 +117,48 @@ impl<'g> Order<'g> {
     /// their kernel and that only the caller reads.
     fn place(&mut self, i: usize) {
         let before = self.placed.len();
-        let mut waiting = self.place_alone(i, kind(self.graph, i) == Kind::Joins);
-        while let Some(next) = waiting.pop() {
-            if !self.is_placed[next]
-                && kind(self.graph, next) == Kind::Joins
-                && self.could_follow(next)
-            {
-                waiting.extend(self.place_alone(next, false));
-            }
+        for sum in self.sums_before(i) {
+            self.place_with_followers(sum);
         }
+        self.place_with_followers(i);
         let readers = self.placed[before..].iter().flat_map(|&j| self.readers(j));
         let last =
             |j: &usize| kind(self.graph, *j) == Kind::View && self.readers(*j).next().is_none();
         for view in readers.filter(last).collect::<Vec<_>>() {
             self.append(view);
         }
+    }
+
+    /// Places a node after what it reads, then the nodes that join it. What follows a sum in its kernel has
+    /// its shape.
+    fn place_with_followers(&mut self, i: usize) {
+        let kind_of = |j| kind(self.graph, j);
+        let shape = |j: usize| self.graph.shape(self.graph.nodes[j].outs[0]);
+        let fits = |j| kind_of(i) != Kind::LateStart || shape(j) == shape(i);
+        let mut waiting = self.place_alone(i, kind_of(i) == Kind::Joins);
+        while let Some(next) = waiting.pop() {
+            let joins = !self.is_placed[next] && kind_of(next) == Kind::Joins && fits(next);
+            if joins && self.could_follow(next) {
+                waiting.extend(self.place_alone(next, false));
+            }
+        }
+    }
+
+    /// The late sums that a node waits for, and those that they wait for before them. What they read is
+    /// computed in their kernels first, and not in that of the node.
+    fn sums_before(&self, i: usize) -> Vec<usize> {
+        let mut found = vec![i];
+        let mut next = 0;
+        while let Some(&j) = found.get(next) {
+            next += 1;
+            let missing = self.operands(j).filter(|k| !self.is_placed[*k]);
+            let missing: Vec<usize> = missing.filter(|k| !found.contains(k)).collect();
+            found.extend(missing);
+        }
+        let sum = |j: &usize| *j != i && kind(self.graph, *j) == Kind::LateStart;
+        let mut sums: Vec<usize> = found.into_iter().filter(sum).collect();
+        sums.sort_unstable();
+        sums
     }
 
     /// Places a node after what it reads, and gives who reads the placed nodes, the first last.
