@@ -32,7 +32,7 @@ macro_rules! rebuilds {
     };
 }
 
-const TENSOR: [Pass<Graph>; 23] = [
+const TENSOR: [Pass<Graph>; 25] = [
     rebuilds!(
         "pool-first",
         "max pools before the rectifications that only they read",
