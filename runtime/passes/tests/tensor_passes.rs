@@ -14,7 +14,7 @@ const STEP: &str = "tensor.graph @step(%w: f32[3x4], %x: f32[2x3], %g: f32[2x4])
 }";
 
 /// A graph for a pass, as `pass` or `pass=number`.
-const CASES: [(&str, &str); 23] = [
+const CASES: [(&str, &str); 25] = [
     (
         "pool-first",
         "tensor.graph @forward(%x: f32[2x3x4x4]) {
