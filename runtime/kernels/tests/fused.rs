@@ -43,7 +43,13 @@ fn unary(function: Unary, x: f64) -> f64 {
         Unary::Erf => libm::erf(x),
         Unary::Sin => x.sin(),
         Unary::Cos => x.cos(),
-        Unary::Relu => x.max(0.0),
+        Unary::Relu => {
+            if x <= 0.0 {
+                0.0
+            } else {
+                x
+            }
+        }
         Unary::Clamp { min, max } => x.clamp(min.into(), max.into()),
         Unary::Powf(power) => x.powf(power.into()),
         Unary::Not => truth(x == 0.0),

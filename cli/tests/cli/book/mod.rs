@@ -40,7 +40,12 @@ const NOT_RUN: [Exception; 26] = [
     ),
     ("benchmarks/", "fedround run", Settings, "takes minutes"),
     ("benchmarks/", "fedround bench", Flags, "takes minutes"),
-    ("benchmarks/", "fedround graph", Flags, "takes a large model"),
+    (
+        "benchmarks/",
+        "fedround graph",
+        Flags,
+        "takes a large model",
+    ),
     ("decisions/", "fedround run", Settings, "takes minutes"),
     ("reproductions/", "fedround run", Settings, "takes hours"),
     ("reproductions/", "fedround inspect", Flags, "takes minutes"),
