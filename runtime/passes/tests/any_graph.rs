@@ -23,6 +23,8 @@ fn every_pass_leaves_a_sound_graph() {
             "one-hot",
             "scale-first",
             "join-sums",
+            "channel-rows",
+            "known-sums",
             "channel-sums",
             "recompute",
             "sink-reshapes",

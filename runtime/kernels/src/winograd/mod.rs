@@ -104,9 +104,8 @@ pub(crate) fn forward(
         |scratch| &mut scratch.panels,
         |panels| {
             let firsts = (0..sizes.filters).step_by(most);
-            for (group, first) in
-                (0..sizes.groups).flat_map(|g| firsts.clone().map(move |f| (g, f)))
-            {
+            let of_group = |group| firsts.clone().map(move |first| (group, first));
+            for (group, first) in (0..sizes.groups).flat_map(of_group) {
                 let some = Sizes {
                     filters: most.min(sizes.filters - first),
                     ..*sizes

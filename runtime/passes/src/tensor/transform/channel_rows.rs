@@ -27,7 +27,7 @@ pub fn channel_rows(graph: &Graph) -> Result<Graph, GraphError> {
         match &node.op {
             Op::Reshape(_) => rows.reshape(new, node),
             Op::Expand(_) => rows.expand(new, node),
-            Op::SumDim(_) | Op::MeanDim(_) => rows.total(new, node),
+            &Op::SumDim(d) | &Op::MeanDim(d) => rows.total(new, node, d),
             op if op.is_elementwise() => rows.elementwise(new, node),
             _ => new
                 .push_multi(node.op, &node.ins, node.loc)
@@ -104,17 +104,20 @@ impl Rows {
     }
 
     /// A sum or mean over one dimension, which may be the last of those that are not the channels.
-    fn total(&mut self, graph: &mut Growing, node: Node) -> Result<Vec<Val>, GraphError> {
+    fn total(
+        &mut self,
+        graph: &mut Growing,
+        node: Node,
+        along: usize,
+    ) -> Result<Vec<Val>, GraphError> {
         let (v, loc) = (node.ins[0], node.loc);
         let shape = graph.shape(v).to_vec();
-        let along = match &node.op {
-            Op::SumDim(d) | Op::MeanDim(d) => *d,
-            _ => 1,
+        let is_mean = matches!(node.op, Op::MeanDim(_));
+        let over = |d| match is_mean {
+            true => Op::MeanDim(d),
+            false => Op::SumDim(d),
         };
-        let over_rows = match node.op {
-            Op::MeanDim(_) => Op::MeanDim(0),
-            _ => Op::SumDim(0),
-        };
+        let over_rows = over(0);
         let rows = self.known(graph, v, loc)?;
         let rows = rows.filter(|rows| graph.shape(*rows)[0] > 1);
         let begun = self.partial.get(&v).filter(|(_, op)| *op == over_rows);
@@ -134,11 +137,7 @@ impl Rows {
             (Some(rows), &[n, channels, pixels]) if along == 2 => {
                 let planes = Op::Reshape(vec![n, pixels, channels]);
                 let planes = graph.push(planes, &[rows], loc)?;
-                let op = match over_rows {
-                    Op::MeanDim(_) => Op::MeanDim(1),
-                    _ => Op::SumDim(1),
-                };
-                let total = graph.push(op, &[planes], loc)?;
+                let total = graph.push(over(1), &[planes], loc)?;
                 graph.push(Op::Reshape(to), &[total], loc)?
             }
             _ => graph.push(node.op, &[v], loc)?,

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use fedround_ir::Loc;
-use fedround_ir::tensor::{Graph, GraphError, Op, Val};
+use fedround_ir::tensor::{Graph, GraphError, Op, TypeError, Val};
 
 use super::dce::dce;
 use super::rewrite::{Growing, Rewrite};
@@ -117,14 +117,11 @@ impl Known<'_> {
         })
     }
 
-    fn map<E>(
+    fn map(
         &mut self,
         sum: Option<Sum>,
-        of: impl FnOnce(&mut Self, Val) -> Result<Val, E>,
-    ) -> Result<Option<Sum>, GraphError>
-    where
-        GraphError: From<E>,
-    {
+        of: impl FnOnce(&mut Self, Val) -> Result<Val, TypeError>,
+    ) -> Result<Option<Sum>, GraphError> {
         Ok(match sum {
             Some(Sum::Of(sum)) => Some(Sum::Of(of(self, sum)?)),
             other => other,

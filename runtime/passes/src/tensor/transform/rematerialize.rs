@@ -21,7 +21,7 @@ use std::collections::HashMap;
 use fedround_ir::tensor::{Graph, GraphError, Node, Op, Val};
 
 use super::rewrite::Rewrite;
-use crate::tensor::{NodeCost, cost};
+use crate::tensor::{Cost, cost};
 
 /// The elements of a tensor that leaves the second-level cache before the backward pass needs it.
 const LARGE: usize = 1 << 18;
@@ -36,19 +36,21 @@ const FEW: usize = 8;
 /// The graph is not well formed.
 pub fn rematerialize(graph: &Graph) -> Result<Graph, GraphError> {
     let mut best = graph.clone();
+    let mut costs = cost(graph);
     loop {
-        let next = after_the_peak(&best)?;
-        if cost(&next).peak >= cost(&best).peak {
+        let next = after_the_peak(&best, &costs)?;
+        let lower = cost(&next);
+        if lower.peak >= costs.peak {
             return Ok(best);
         }
-        best = next;
+        (best, costs) = (next, lower);
     }
 }
 
 /// Computes activations that are alive at the peak again after it.
-fn after_the_peak(graph: &Graph) -> Result<Graph, GraphError> {
-    let nodes = cost(graph).nodes.into_iter().enumerate();
-    let Some((peak, _)) = nodes.max_by_key(|(_, NodeCost { live, .. })| *live) else {
+fn after_the_peak(graph: &Graph, costs: &Cost) -> Result<Graph, GraphError> {
+    let nodes = costs.nodes.iter().enumerate();
+    let Some((peak, _)) = nodes.max_by_key(|(_, node)| node.live) else {
         return Ok(graph.clone());
     };
     let again = passes(graph, peak);
@@ -70,19 +72,19 @@ fn after_the_peak(graph: &Graph) -> Result<Graph, GraphError> {
 /// The activations that are computed again, each with the node that makes it.
 fn passes(graph: &Graph, peak: usize) -> HashMap<Val, &Node> {
     let last = graph.last_uses();
-    let mut uses_at_peak: Vec<bool> = vec![false; graph.types.len()];
+    let mut stays = vec![false; graph.types.len()];
     let mut first_after = vec![None; graph.types.len()];
     for (i, node) in graph.nodes.iter().enumerate().skip(peak) {
         for v in &node.ins {
             if i == peak {
-                uses_at_peak[v.0 as usize] = true;
+                stays[v.0 as usize] = true;
             } else {
                 first_after[v.0 as usize].get_or_insert(i);
             }
         }
     }
     for (_, v) in &graph.outputs {
-        uses_at_peak[v.0 as usize] = true;
+        stays[v.0 as usize] = true;
     }
     let made = graph.nodes[..peak].iter().filter_map(|node| {
         let &[v] = node.outs.as_slice() else {
@@ -94,7 +96,7 @@ fn passes(graph: &Graph, peak: usize) -> HashMap<Val, &Node> {
             graph.type_of(*o).len() <= len / 64 || last[o.0 as usize].is_some_and(|at| at >= needed)
         };
         let again = len >= LARGE
-            && !uses_at_peak[v.0 as usize]
+            && !stays[v.0 as usize]
             && is_cheap(&node.op)
             && node.ins.iter().all(is_there);
         again.then_some((v, node))
