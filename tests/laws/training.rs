@@ -242,6 +242,25 @@ fn buffers_are_no_part_of_a_norm() {
 }
 
 #[test]
+fn the_momentum_of_running_statistics_is_handed_on() {
+    let momentum = FedAvg {
+        momentum: 0.9,
+        ..step(4, 0.1)
+    };
+    let program = compile_model(&momentum, "normalised", normalised(), TASK);
+    let graphs = program.graphs(4).unwrap();
+    let step = graphs.iter().find(|graph| graph.inputs.len() > 4).unwrap();
+    // Outputs are the momentum, the parameters and the loss.
+    let handed_on = step.outputs.iter().filter(|(_, value)| {
+        let mut given = step.inputs.iter();
+        given.any(|(_, input)| input == value)
+    });
+    let handed_on: Vec<&str> = handed_on.map(|(name, _)| name.as_str()).collect();
+    let expected = ["out0.norm.running_mean", "out0.norm.running_var"];
+    assert_eq!(handed_on, expected);
+}
+
+#[test]
 fn traces_differ_in_training_and_inference() {
     let program: Program = compile_model(&step(4, 0.1), "normalised", normalised(), TASK);
     let step = program.tensor_text(4).unwrap();

@@ -7,7 +7,7 @@ use burn_dispatch::DispatchDevice;
 use fedround_dsl::{Algorithm, Phase, phases_for};
 use fedround_ir::fed::{Kind, Module};
 use fedround_passes::PassManager;
-use fedround_passes::fed::{lay_out, link_with, zeros};
+use fedround_passes::fed::{lay_out, link_with, zero_trees, zeros};
 use fedround_passes::report::{Wire, wire};
 use fedround_passes::schedule::{schedule, stream};
 use fedround_trace::TracedModel;
@@ -130,6 +130,7 @@ impl Program {
         stream(&mut schedule);
         let mut this = Self {
             zeros: zeros(&laid_out),
+            zero_trees: zero_trees(&laid_out),
             crossing: HashMap::new(),
             kept: Kept::new(),
             schedule,

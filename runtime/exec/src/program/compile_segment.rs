@@ -243,13 +243,15 @@ impl Program {
         }
     }
 
-    /// The leaves that are zero when the loop begins whose body is a segment.
+    /// The leaves that are zero when the loop begins whose body is a segment. Buffers are among them only
+    /// where nothing can have advanced them.
     fn zero_at_first(&self, segment: usize) -> Vec<Leaf> {
         let compute = &self.schedule.segments[segment];
         let at = |values: &[Value], v: Value| {
             let i = values.iter().position(|other| *other == v)?;
             Some(values[..i].iter().map(|v| self.tensors(*v)).sum::<usize>())
         };
+        let buffers = self.model.buffers();
         let mut zero = vec![];
         for LoopCarried { first, read, next } in loop_carried(&self.schedule, segment) {
             let found = (at(&compute.ins, read), at(&compute.outs, next));
@@ -261,8 +263,9 @@ impl Program {
                 continue;
             }
             let among = self.among(leaves).into_iter().enumerate();
-            let own = among.filter(|(j, zero)| *zero && !self.model.buffers().contains(j));
-            zero.extend(own.map(|(j, _)| (input + j, output + j)));
+            let whole = self.zero_trees.contains(&first);
+            let among = among.filter(|(j, zero)| *zero && (whole || !buffers.contains(j)));
+            zero.extend(among.map(|(j, _)| (input + j, output + j)));
         }
         zero
     }

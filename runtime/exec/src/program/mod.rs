@@ -12,7 +12,7 @@ mod retarget;
 mod text;
 mod warnings;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, RwLock};
 
 use burn_dispatch::DispatchDevice;
@@ -43,6 +43,8 @@ pub struct Program {
     linked: Module,
     /// Leaves that are zero, of the values that loops begin with.
     zeros: HashMap<Value, Leaves>,
+    /// The trees of which every leaf is zero, buffers too.
+    zero_trees: HashSet<Value>,
     /// Bytes that cross, for the values of which not all parameters do, or encoded.
     crossing: HashMap<Value, usize>,
     /// What states of features and labels hold.

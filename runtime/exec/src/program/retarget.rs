@@ -51,6 +51,7 @@ impl Program {
             staged: self.staged.clone(),
             linked: self.linked.clone(),
             zeros: self.zeros.clone(),
+            zero_trees: self.zero_trees.clone(),
             crossing: self.crossing.clone(),
             kept: self.kept.clone(),
             warnings: self.warnings.clone(),

@@ -141,7 +141,7 @@ fn rounds_copy_and_launch_as_in_the_table() {
 }
 
 /// Kernels of a step of FedAvg on ResNet-18: see docs/benchmarks/gpu.md.
-const RESNET18: usize = 241;
+const RESNET18: usize = 201;
 
 #[test]
 #[ignore = "needs `--features cuda`, and `EMULATOR_SKIP=1 tests/cuda-emulator/with` before it"]

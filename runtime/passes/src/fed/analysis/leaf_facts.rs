@@ -1,6 +1,6 @@
 //! A forward analysis that finds leaves of parameters that are zero, or unchanged since the round began.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use fedround_ir::fed::{
     Analysis, ArithOp, FedOp, Math, Module, Op, OpKind, PrivacyOp, Reduce, TreeOp, Value, solve,
@@ -9,11 +9,31 @@ use fedround_ir::fed::{
 use super::leaves::Leaves;
 
 /// The leaves of each value that are zero where the value is defined. Buffers are not considered, since
-/// training updates them.
+/// training updates them: [`zero_trees`] does.
 pub fn zeros(module: &Module) -> HashMap<Value, Leaves> {
     let resumes = module.resumes;
     let facts = solve(module, &mut Unchanging { resumes }).into_iter();
     facts.map(|(value, fact)| (value, fact.zero)).collect()
+}
+
+/// The trees of which every leaf is zero, buffers included, wherever they are read: those that are
+/// written as zero times another, such as a momentum that begins, unless a gradient is taken with respect
+/// to them, which advances their buffers.
+pub fn zero_trees(module: &Module) -> HashSet<Value> {
+    let ops = || module.all_ops();
+    let zero = |op: &&Op| op.kind == OpKind::Arith(ArithOp::Const(0.0));
+    let zeros: HashSet<Value> = ops()
+        .filter(zero)
+        .flat_map(|op| &op.results)
+        .copied()
+        .collect();
+    let scaled = ops().filter(|op| op.kind == OpKind::Tree(TreeOp::Scale));
+    let scaled = scaled.filter(|op| op.operands.iter().any(|v| zeros.contains(v)));
+    let mut trees: HashSet<Value> = scaled.flat_map(|op| &op.results).copied().collect();
+    for advanced in ops().flat_map(Op::differentiated) {
+        trees.remove(&advanced);
+    }
+    trees
 }
 
 /// What is certain about the leaves of a tree. The default, for a value without operands, is everything.
@@ -137,5 +157,50 @@ impl Analysis for Unchanging {
             }
             _ => unknown,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fedround::__private::for_each;
+    use fedround::prelude::*;
+    use fedround::{ClientCx, Definer};
+
+    use super::zero_trees;
+    use crate::testing::{Closure, linked};
+
+    type Step = fn(&ClientCx, &Batch, &Params, &Params) -> Params;
+
+    /// How many trees of a round are zero in which every client takes steps from its parameters, which
+    /// are given with a tree that begins at zero.
+    fn found(step: Step) -> usize {
+        let own = Closure(move |m: &mut Definer| {
+            m.round(|server, w| {
+                let w_k = w.broadcast(&server.all_clients()).map(|k, w| {
+                    let begin = (w.clone(), w.zeros_like());
+                    let (w, _) = for_each(k.batches(1, 10), begin, |b, (w, v)| {
+                        let v = v * 0.9 + step(k, &b, &w, &w.zeros_like());
+                        (w - 0.1 * &v, v)
+                    });
+                    w
+                });
+                w_k.mean()
+            });
+        });
+        zero_trees(&linked(&own)).len()
+    }
+
+    fn gradient(k: &ClientCx, w: &Params, b: &Batch) -> Params {
+        grad(w, |w| cross_entropy(k.forward(w, &b.x), &b.y))
+    }
+
+    #[test]
+    fn trees_of_zeros_are_zero_unless_they_are_trained() {
+        assert_eq!(found(|k, b, w, _| gradient(k, w, b)), 1);
+        assert_eq!(
+            found(|k, b, w, zeros| gradient(k, w, b) + zeros.clip(1.0)),
+            2
+        );
+        assert_eq!(found(|k, b, _, zeros| gradient(k, zeros, b)), 1);
     }
 }

@@ -17,7 +17,7 @@ pub use dp::{
     CohortSum, Draw, Mechanism, Mechanisms, NoiseKind, Repetitions, RowSteps, Unit, mechanisms,
 };
 pub use encoded::{Encoded, codec, encoded};
-pub use leaf_facts::zeros;
+pub use leaf_facts::{zero_trees, zeros};
 pub use leaves::Leaves;
 pub(crate) use redundant_transfer::unsent;
 pub use row_order::examples_in_order;
