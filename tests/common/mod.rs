@@ -10,6 +10,7 @@ use fedround::Algorithm;
 use fedround::data::synth::SynthDigits;
 use fedround::data::{Dataset, Examples};
 use fedround::exec::{Program, Target, assemble_for};
+use fedround::ir::tensor::Graph;
 use fedround::models::{self, AuxiliaryTask, Losses, Model, Task};
 use fedround::simulation::{FederatedDataset, RoundStats, Simulation};
 use fedround::trace::TracedModel;
@@ -74,6 +75,27 @@ pub fn compile_model(
 ) -> Program {
     let tracer = TracedModel::new(name, model, task, Losses::default());
     Program::compile(algorithm, tracer).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// The graph of the first segment that trains.
+pub fn training_step(program: &Program, batch: usize) -> Graph {
+    let trains = |graph: &Graph| graph.outputs.iter().any(|(name, _)| name == "loss0");
+    program
+        .graphs(batch)
+        .unwrap()
+        .into_iter()
+        .find(trains)
+        .unwrap()
+}
+
+/// Whether a graph gives out one of its inputs under this name.
+pub fn hands_on(graph: &Graph, output: &str) -> bool {
+    let (_, value) = graph
+        .outputs
+        .iter()
+        .find(|(name, _)| name == output)
+        .unwrap();
+    graph.inputs.iter().any(|(_, input)| input == value)
 }
 
 /// What a simulation starts from, beside its program.

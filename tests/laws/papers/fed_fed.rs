@@ -2,10 +2,10 @@
 
 use burn::tensor::Device;
 use fedround::algorithms::{FedNova, FedProx, Scaffold};
-use fedround::ir::tensor::Graph;
 use fedround::models::{Assembly, Logistic, Model, Part, ResNetGenerator};
 
 use super::*;
+use crate::common::{hands_on, training_step};
 use crate::phases::Waits;
 
 /// Logistic regression with a small generator and a second classifier.
@@ -238,16 +238,11 @@ fn steps_of_the_last_phase_leave_what_they_do_not_train() {
     let program = compile_model(&fed_fed(base), "tiny", tiny(), GREY);
     let phases = program.phases();
     let (_, last) = phases.last().unwrap();
-    let graphs = last.graphs(10).unwrap();
-    let is_step = |graph: &&Graph| graph.outputs.iter().any(|(name, _)| name == "loss0");
-    let step = graphs.iter().find(is_step).unwrap();
+    let step = training_step(last, 10);
     let (mut idle, mut trained) = (0, 0);
-    // Running statistics are computed wherever they are.
-    let others = |name: &str| name == "loss0" || name.contains(".running_");
-    for (name, value) in step.outputs.iter().filter(|(name, _)| !others(name)) {
-        let given = step.inputs.iter().any(|(_, input)| input == value);
+    for (name, _) in step.outputs.iter().filter(|(name, _)| name != "loss0") {
         let unused = name.contains(".generator.") || name.contains(".judge.");
-        assert_eq!(given, unused, "{name}");
+        assert_eq!(hands_on(&step, name), unused, "{name}");
         idle += usize::from(unused);
         trained += usize::from(!unused);
     }

@@ -244,7 +244,7 @@ impl Program {
     }
 
     /// The leaves that are zero when the loop begins whose body is a segment. Buffers are among them only
-    /// where nothing can have advanced them.
+    /// in trees of zeros, which training cannot have updated.
     fn zero_at_first(&self, segment: usize) -> Vec<Leaf> {
         let compute = &self.schedule.segments[segment];
         let at = |values: &[Value], v: Value| {

@@ -16,22 +16,22 @@ pub fn zeros(module: &Module) -> HashMap<Value, Leaves> {
     facts.map(|(value, fact)| (value, fact.zero)).collect()
 }
 
-/// The trees of which every leaf is zero, buffers included, wherever they are read: those that are
-/// written as zero times another, such as a momentum that begins, unless a gradient is taken with respect
-/// to them, which advances their buffers.
+/// The trees whose leaves are all zero, buffers included: those that are written as zero times another
+/// tree, such as the momentum before the first step. A tree that a gradient is taken with respect to is
+/// none of them, since training updates its buffers.
 pub fn zero_trees(module: &Module) -> HashSet<Value> {
-    let ops = || module.all_ops();
-    let zero = |op: &&Op| op.kind == OpKind::Arith(ArithOp::Const(0.0));
-    let zeros: HashSet<Value> = ops()
-        .filter(zero)
-        .flat_map(|op| &op.results)
-        .copied()
-        .collect();
-    let scaled = ops().filter(|op| op.kind == OpKind::Tree(TreeOp::Scale));
-    let scaled = scaled.filter(|op| op.operands.iter().any(|v| zeros.contains(v)));
-    let mut trees: HashSet<Value> = scaled.flat_map(|op| &op.results).copied().collect();
-    for advanced in ops().flat_map(Op::differentiated) {
-        trees.remove(&advanced);
+    let (mut numbers, mut trees) = (HashSet::<Value>::new(), HashSet::<Value>::new());
+    for op in module.all_ops() {
+        match op.kind {
+            OpKind::Arith(ArithOp::Const(0.0)) => numbers.extend(&op.results),
+            OpKind::Tree(TreeOp::Scale) if op.operands.iter().any(|v| numbers.contains(v)) => {
+                trees.extend(&op.results);
+            }
+            _ => {}
+        }
+    }
+    for trained in module.all_ops().flat_map(Op::differentiated) {
+        trees.remove(&trained);
     }
     trees
 }
@@ -169,17 +169,17 @@ mod tests {
     use super::zero_trees;
     use crate::testing::{Closure, linked};
 
-    type Step = fn(&ClientCx, &Batch, &Params, &Params) -> Params;
+    type Gradient = fn(&ClientCx, &Batch, &Params, &Params) -> Params;
 
-    /// How many trees of a round are zero in which every client takes steps from its parameters, which
-    /// are given with a tree that begins at zero.
-    fn found(step: Step) -> usize {
+    /// The number of zero trees in a round of steps with momentum. The gradient of a step may use its
+    /// client, its batch, the parameters and a tree of zeros.
+    fn found(gradient: Gradient) -> usize {
         let own = Closure(move |m: &mut Definer| {
             m.round(|server, w| {
                 let w_k = w.broadcast(&server.all_clients()).map(|k, w| {
                     let begin = (w.clone(), w.zeros_like());
                     let (w, _) = for_each(k.batches(1, 10), begin, |b, (w, v)| {
-                        let v = v * 0.9 + step(k, &b, &w, &w.zeros_like());
+                        let v = v * 0.9 + gradient(k, &b, &w, &w.zeros_like());
                         (w - 0.1 * &v, v)
                     });
                     w
