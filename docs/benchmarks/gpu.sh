@@ -83,7 +83,9 @@ run() { # DEVICE DATA RESULTS
   { date -u; nvidia-smi || true; nproc; } >"$results/summary.txt" 2>&1
   step doctor "$here/fedround" doctor --device "$device"
   # What is asked of a GPU first: that replays are right, and what they and the rest give.
-  step replay "$here/replay"
+  # One test after another, as a recording forbids other threads to use the GPU; each says at once what is
+  # wrong, so that a step that is out of time shows it.
+  step replay "$here/replay" --test-threads 1 --nocapture
   local task cohort name rounds
   for task in ${TASKS:-pfl-cifar10 2nn-mnist}; do
     mkdir -p "$results/$task"
@@ -100,7 +102,7 @@ run() { # DEVICE DATA RESULTS
     bench "$task" all 12 --peers "$results/$task" ${PEERS:+--peers "$PEERS"}
   done
   for name in ${TESTS:-memory reads kernel_time devices}; do
-    step "$name" "$here/$name"
+    step "$name" "$here/$name" --test-threads 1 --nocapture
   done
   # BlazeFL's published setting: 100 clients of two shards of CIFAR-10, all of them in each of five rounds.
   mkdir -p "$results/lenet-cifar10"
