@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -58,6 +59,12 @@ bool succeeds(const std::string& command, std::string& log) {
   return pclose(pipe) == 0;
 }
 
+std::string kernel_name(const std::string& source) {
+  std::smatch name;
+  std::regex kernel(R"(__global__ void (?:__launch_bounds__\([^)]*\))?\s*(\w+)\()");
+  return std::regex_search(source, name, kernel) ? name[1].str() : "";
+}
+
 // Has NVIDIA's compiler translate the source, with the options given but its own folders of headers.
 bool nvidia_takes(Program& program, const std::vector<std::string>& given) {
   static void* nvrtc = dlopen(variable("EMULATOR_NVRTC").c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -80,7 +87,12 @@ bool nvidia_takes(Program& program, const std::vector<std::string>& given) {
   for (auto& option : options) texts.push_back(option.c_str());
   void* native = nullptr;
   if (create(&native, program.source.c_str(), nullptr, 0, nullptr, nullptr)) return false;
+  auto begun = std::chrono::steady_clock::now();
   bool taken = compile(native, texts.size(), texts.data()) == 0;
+  std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
+  if (auto file = variable("EMULATOR_NVRTC_TIMES"); !file.empty()) {
+    std::ofstream(file, std::ios::app) << took.count() << '\t' << program.source.size() << '\t' << kernel_name(program.source) << '\n';
+  }
   size_t bytes = 0;
   log_size(native, &bytes);
   std::string said(bytes, '\0');
