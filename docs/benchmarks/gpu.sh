@@ -11,7 +11,7 @@
 # Environment of `run`:
 #   BUDGET=1440               seconds for all; what has no time left is skipped, and said so
 #   LIMIT=420                 seconds for one step
-#   TASKS="pfl-cifar10 2nn-mnist"  COHORTS="1 50"  RUNS=3
+#   TASKS="2nn-mnist pfl-cifar10"  COHORTS="1 50"  RUNS=3
 #   ROUNDS=                   of all; if not set, 110 for a cohort of one, 12 for 50
 #   TESTS="memory reads kernel_time devices"   beside `replay`
 #   PEERS=                    a folder of other programs' reports on the same machine
@@ -81,13 +81,20 @@ run() { # DEVICE DATA RESULTS
   mkdir -p "$3"
   results=$(cd "$3" && pwd)
   { date -u; nvidia-smi || true; nproc; } >"$results/summary.txt" 2>&1
+  # What is compiled, and chosen by timing, is kept here for the next process.
+  export XDG_CACHE_HOME=$results/cache
   step doctor "$here/fedround" doctor --device "$device"
   # What is asked of a GPU first: that replays are right, and what they and the rest give.
   # One test after another, as a recording forbids other threads to use the GPU; each says at once what is
   # wrong, so that a step that is out of time shows it.
   step replay "$here/replay" --test-threads 1 --nocapture
   local task cohort name rounds
-  for task in ${TASKS:-pfl-cifar10 2nn-mnist}; do
+  # The first round of a process that finds nothing there, and of the next.
+  mkdir -p "$results/2nn-mnist"
+  for name in first-process next-process; do
+    RUNS=1 bench 2nn-mnist "$name" 2
+  done
+  for task in ${TASKS:-2nn-mnist pfl-cifar10}; do
     mkdir -p "$results/$task"
     for cohort in ${COHORTS:-1 50}; do
       rounds=$((10 + 100 / cohort)) name=cohort-$cohort

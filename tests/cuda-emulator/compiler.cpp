@@ -87,12 +87,7 @@ bool nvidia_takes(Program& program, const std::vector<std::string>& given) {
   for (auto& option : options) texts.push_back(option.c_str());
   void* native = nullptr;
   if (create(&native, program.source.c_str(), nullptr, 0, nullptr, nullptr)) return false;
-  auto begun = std::chrono::steady_clock::now();
   bool taken = compile(native, texts.size(), texts.data()) == 0;
-  std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
-  if (auto file = variable("EMULATOR_NVRTC_TIMES"); !file.empty()) {
-    std::ofstream(file, std::ios::app) << took.count() << '\t' << program.source.size() << '\t' << kernel_name(program.source) << '\n';
-  }
   size_t bytes = 0;
   log_size(native, &bytes);
   std::string said(bytes, '\0');
@@ -141,16 +136,20 @@ API int nvrtcDestroyProgram(Program** program) {
 
 API int nvrtcCompileProgram(Program* program, int count, const char* const* options) {
   const int compilation = 6;
+  auto begun = std::chrono::steady_clock::now();
   if (getenv("EMULATOR_NVRTC") && !nvidia_takes(*program, {options, options + count})) {
     fprintf(stderr, "emulator: NVRTC does not take a kernel:\n%s\n", program->log.c_str());
     return compilation;
   }
-  if (getenv("EMULATOR_CAPABILITY") || getenv("EMULATOR_SKIP")) {
-    // Not to be run: see cuModuleLoadData.
-    program->library = "";
-    return 0;
+  // One that is not to be run has no library: see cuModuleLoadData.
+  bool runs = !getenv("EMULATOR_CAPABILITY") && !getenv("EMULATOR_SKIP");
+  if (runs && !host_takes(*program)) return compilation;
+  std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
+  if (auto file = variable("EMULATOR_COMPILED"); !file.empty()) {
+    std::ofstream(file, std::ios::app)
+        << took.count() << '\t' << program->source.size() << '\t' << kernel_name(program->source) << '\n';
   }
-  return host_takes(*program) ? 0 : compilation;
+  return 0;
 }
 
 API int nvrtcGetProgramLogSize(Program* program, size_t* bytes) {

@@ -9,6 +9,8 @@ mod device_list;
 mod error;
 mod exec_error;
 mod gpu_info;
+#[cfg(feature = "kernel-cache")]
+mod kernel_cache;
 mod kernel_times;
 mod libraries;
 mod probe;

@@ -39,6 +39,8 @@ pub(super) fn open(device: Device) -> Result<DispatchDevice, DeviceError> {
         Device::Cuda(_) => cuda(),
     };
     let found = found.map_err(|problems| DeviceError::Missing { device, problems })?;
+    #[cfg(feature = "kernel-cache")]
+    super::kernel_cache::keep_kernels();
     let opened = match device {
         #[cfg(feature = "wgpu")]
         Device::Wgpu(number) => super::wgpu::open(number),
