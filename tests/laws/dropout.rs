@@ -85,6 +85,61 @@ fn a_group_draws_what_its_clients_draw() {
     crate::common::assert_close(&after(3), &after(1), 1e-5);
 }
 
+/// A client searches a step size by losses on noise, of which the first is enough, and takes a step with
+/// dropout.
+#[derive(Hyper, Debug, Clone)]
+pub struct Search {
+    /// Whether the last step size that is tried, which is a smaller one, is read, too: then the search goes to
+    /// its end.
+    #[hyper(default = false)]
+    pub whole: bool,
+}
+
+#[federated]
+impl Algorithm for Search {
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        let everyone = server.all_clients();
+        let w_k = w.broadcast(&everyone).map(|k, w| self.client_update(k, w));
+        self.aggregate(server, w_k)
+    }
+
+    fn client_update(&self, k: &ClientCx, mut w: Params) -> Params {
+        for b in k.batches(2, 4) {
+            let mut lr = 0.01 * k.num_examples();
+            let mut chosen = 0.0 * &lr;
+            for _ in 0..6 {
+                let noise = function("uniform", &(&lr * &b.x));
+                let there = cross_entropy(k.forward(&w, &noise), &b.y);
+                chosen = chosen.select(&chosen, (100.0 - there).select(&lr, 0.0));
+                lr = 0.5 * lr;
+            }
+            let size = if self.whole { chosen.max(&lr) } else { chosen };
+            w -= size * grad(&w, |w| cross_entropy(k.forward(w, &b.x), &b.y));
+        }
+        w
+    }
+
+    fn aggregate(&self, _: &ServerCx, w_k: Clients<Params>) -> Server<Params> {
+        w_k.mean()
+    }
+}
+
+#[test]
+fn draws_do_not_depend_on_when_a_search_ends() {
+    let data = digits(30, 1).train;
+    let parts = || vec![(0..5).collect(), (5..9).collect(), (9..30).collect()];
+    let after = |whole: bool, clients: usize| {
+        let mut simulation = start(&Search { whole }, 0.5, dealt(&data, parts(), 3), 1)
+            .with_cohort_batch(CohortBatch::Clients(clients));
+        run(&mut simulation, 2);
+        bits(&weights(&simulation))
+    };
+    for clients in [1, 3] {
+        let same = after(false, clients) == after(true, clients);
+        assert!(same, "in groups of {clients}");
+    }
+}
+
 /// Logits `(Σ dropout(w), 0, …)`, so that the gradient is zero where the mask is.
 #[derive(Module, Debug)]
 struct Masked {

@@ -109,6 +109,14 @@ fn a_search_never_raises_the_loss() {
 }
 
 #[test]
+fn a_search_ends_when_it_has_found_a_step() {
+    // Through all of these tries it would take hours.
+    let (_, endless) = minimized(|| Lbfgs::new(3).lr(8.0).armijo(100_000_000), 4);
+    let (_, short) = minimized(|| Lbfgs::new(3).lr(8.0).armijo(20), 4);
+    assert_eq!(bits(&endless), bits(&short));
+}
+
+#[test]
 fn no_step_is_taken_where_none_is_enough() {
     // Against the direction of the search every step size raises the loss.
     let (before, after) = minimized(|| Lbfgs::new(3).lr(-1.0).armijo(5), 3);

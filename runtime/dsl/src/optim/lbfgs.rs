@@ -54,7 +54,8 @@ impl Lbfgs {
 
     /// Makes [`minimize`](Self::minimize) search the step size. It takes the first of `η`, `η/2`, `η/4`, …
     /// that decreases the loss by a fraction of what the slope predicts, and makes no step if none of this
-    /// many does, so that the loss never increases. All candidates are computed.
+    /// many does, so that the loss never increases. In the graph all candidates are computed; on a CPU the loop
+    /// ends once one is taken.
     #[must_use]
     #[track_caller]
     pub fn armijo(mut self, tries: impl Into<Index>) -> Self {

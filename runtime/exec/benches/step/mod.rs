@@ -14,7 +14,8 @@ use fedround_exec::executor::{Plan, Slots};
 use fedround_ir::tensor::Graph;
 use fedround_kernels::team;
 use fedround_models::{
-    Classifier, ForwardCx, Losses, McMahanCnn, Task, TwoNn, cross_entropy, find,
+    CaptionConfig, Classifier, DigitsConfig, ForwardCx, Losses, McMahanCnn, Model, ResNetConfig,
+    Stem, Task, TwoNn, cross_entropy, find,
 };
 use fedround_trace::TracedModel;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -29,6 +30,10 @@ const COLOUR: Task = Task {
     classes: 10,
 };
 
+/// Words that captions are made of, and the length of a caption.
+const VOCABULARY: usize = 1000;
+const WORDS: usize = 16;
+
 /// Steps of one kind in a row, so that all but the first find their own data in the caches, as they
 /// do in training.
 const TURN: usize = 10;
@@ -39,13 +44,14 @@ const TURN: usize = 10;
 /// client that is alone, whose worker is helped by those of the other cores; eager burn as it runs
 /// by default, on all cores, and on one.
 ///
-/// An argument that names a table (`resnet18`, `models`, `corrections`) runs that one alone.
+/// An argument that names a table (`resnet18`, `models`, `corrections`, `papers`) runs that one alone.
 pub fn main(allocator: &str) {
     println!("allocator: {allocator}; milliseconds per step, medians");
     let tables = [
         ("resnet18", resnet18 as fn()),
         ("models", models),
         ("corrections", corrections),
+        ("papers", papers),
     ];
     let named = |name: &str| std::env::args().any(|argument| argument == name);
     let chosen = tables.iter().any(|(name, _)| named(name));
@@ -63,7 +69,10 @@ fn resnet18() {
     println!("|--:|--:|--:|--:|--:|--:|--:|");
     let helper = [Arc::new(pool(1))];
     for batch in [10, 50] {
-        let step = |exact| step(&FedAvg::default(), ("resnet18", COLOUR), batch, exact);
+        let step = |exact| {
+            let model = find("resnet18").unwrap().build(COLOUR, &Device::default());
+            step(&FedAvg::default(), (model.unwrap(), COLOUR), batch, exact)
+        };
         let (mut exact, mut fast) = (step(true), step(false));
         let [a, b] = in_turns((7, 1), [(&one, &mut exact), (&one, &mut fast)]);
         let mut exact = || team::with_helpers(&helper, &mut exact);
@@ -104,6 +113,45 @@ fn corrections() {
         let [a, b, c] = in_turns((50, TURN), steps);
         print!("| {batch} | {a:.4} | {b:.4} | {c:.4} ");
         println!("| {:.2}, {:.2} |", b / a, c / a);
+    }
+}
+
+/// The larger networks that the papers train; `tests/reference/step_torch.py --papers` has the same.
+fn papers() {
+    println!("\n| model | batch | one thread | helped |\n|---|--:|--:|--:|");
+    let device = Device::default();
+    let (one, helper) = (pool(1), [Arc::new(pool(1))]);
+    let task = |channels, side| Task {
+        input: [channels, side, side],
+        classes: 10,
+    };
+    let resnet50 = ResNetConfig {
+        stem: Stem::ImageNet,
+        ..ResNetConfig::resnet50()
+    };
+    let (digits, photos, captions) = (task(3, 28), task(3, 224), task(3, 128));
+    let captioner = CaptionConfig::new(VOCABULARY).init(&device);
+    let models: [(&str, Box<dyn Model>, Task, usize); 3] = [
+        (
+            "digits-cnn",
+            Box::new(DigitsConfig::default().init(digits, &device)),
+            digits,
+            32,
+        ),
+        (
+            "resnet50, 224x224",
+            Box::new(resnet50.init(photos, &device)),
+            photos,
+            16,
+        ),
+        ("captioner, 128x128", Box::new(captioner), captions, 16),
+    ];
+    for (name, model, task, batch) in models {
+        let mut step = step(&FedAvg::default(), (model, task), batch, false);
+        let alone = in_turns((5, 1), [(&one, &mut step)]);
+        let mut helped = || team::with_helpers(&helper, &mut step);
+        let helped = in_turns((5, 1), [(&one, &mut helped)]);
+        println!("| {name} | {batch} | {:.1} | {:.1} |", alone[0], helped[0]);
     }
 }
 
@@ -171,18 +219,19 @@ fn data(pixels: usize, batch: usize) -> (Vec<f32>, Vec<i32>) {
 
 /// A step of an algorithm's client on `model`: state in, state out.
 fn compiled(algorithm: &dyn Algorithm, model: &str, batch: usize) -> impl FnMut() + Send + use<> {
-    step(algorithm, (model, TASK), batch, false)
+    let model = find(model).unwrap().build(TASK, &Device::default());
+    step(algorithm, (model.unwrap(), TASK), batch, false)
 }
 
 fn step(
     algorithm: &dyn Algorithm,
-    (model, task): (&str, Task),
+    (model, task): (Box<dyn Model>, Task),
     batch: usize,
     exact: bool,
 ) -> impl FnMut() + Send + use<> {
     let device = Device::default();
-    let built = find(model).unwrap().build(task, &device).unwrap();
-    let tracer = TracedModel::new(model, built, task, Losses::default());
+    let columns = vec![("tokens".to_owned(), vec![WORDS])];
+    let tracer = TracedModel::new("model", model, task, Losses::default()).with_columns(columns);
     let program = Program::compile(algorithm, tracer).unwrap();
     // The loop over batches; an algorithm may compute something before it.
     let graphs = program.graphs(batch).unwrap();
@@ -194,10 +243,14 @@ fn step(
     let x = TensorData::new(x, [batch, channels, height, width]);
     let x = Tensor::<4>::from_data(x, &device).into_dispatch();
     let y = Tensor::<1, Int>::from_data(TensorData::new(y, [batch]), &device).into_dispatch();
+    let tokens = (0..batch * WORDS).map(|i| (i * 31 % VOCABULARY) as i32);
+    let tokens = TensorData::new(tokens.collect(), [batch, WORDS]);
+    let tokens = Tensor::<2, Int>::from_data(tokens, &device).into_dispatch();
     let inputs = plan.inputs.iter().enumerate();
     let inputs = inputs.map(|(i, (name, ty, _))| match name.as_str() {
         "x" => x.clone(),
         "y" => y.clone(),
+        "tokens" => tokens.clone(),
         // Hyper-parameters.
         _ if ty.shape == [1] => Tensor::<1>::from_floats([0.05], &device).into_dispatch(),
         _ => {

@@ -9,6 +9,7 @@ mod control;
 mod loop_carried;
 mod plan;
 mod runs;
+mod settles;
 mod split;
 mod stream;
 

@@ -40,6 +40,10 @@ pub struct Control {
     pub body: Option<Block>,
     /// Reductions that add up the results of a map client by client; see [`stream`](super::stream()).
     pub reductions: Vec<Op>,
+    /// Of a repetition: the position of a carried number that makes the rest of its iterations needless once
+    /// it is positive. Its body computes and does nothing else, keeps such a number, and nothing reads the
+    /// other results.
+    pub settles: Option<usize>,
 }
 
 /// One entry of a block.

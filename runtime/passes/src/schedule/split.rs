@@ -8,6 +8,7 @@ use fedround_ir::fed::{
 
 use super::control::{Role, role};
 use super::plan::{Block, Compute, Control, Free, Item, Schedule};
+use super::settles::settles;
 
 /// Splits the round of a linked module. `None` when it has no round.
 pub fn schedule(module: &Module) -> Option<Schedule> {
@@ -42,6 +43,7 @@ fn read(op: Op) -> Item {
         op,
         body: None,
         reductions: vec![],
+        settles: None,
     }))
 }
 
@@ -114,12 +116,14 @@ impl Split<'_> {
                     let rest: Vec<&Op> = ops[i..].to_vec();
                     self.end_run(&mut run, &rest, region, &mut items);
                     let body = op.regions.first().map(|r| self.block(r));
+                    let settles = settles(op, &read_later(&rest[1..], region));
                     let mut op = (*op).clone();
                     op.regions.clear();
                     items.push(Item::Control(Box::new(Control {
                         op,
                         body,
                         reductions: vec![],
+                        settles,
                     })));
                 }
                 Role::Compute => {
@@ -162,8 +166,7 @@ impl Split<'_> {
             uses(op, &mut reads);
             ops.insert(0, op.clone());
         }
-        let mut later = region.yields.clone();
-        rest.iter().for_each(|op| uses(op, &mut later));
+        let later = read_later(rest, region);
         let mut held = region.yields.clone();
         rest.iter().for_each(|op| holds(op, &mut held));
         let outside = |v: &Value| !defined.contains(v);
@@ -242,6 +245,13 @@ fn uses(op: &Op, out: &mut Vec<Value>) {
         region.ops.iter().for_each(|op| uses(op, out));
         out.extend(&region.yields);
     }
+}
+
+/// What the rest of a region reads.
+fn read_later(rest: &[&Op], region: &Region) -> Vec<Value> {
+    let mut later = region.yields.clone();
+    rest.iter().for_each(|op| uses(op, &mut later));
+    later
 }
 
 /// What the executor itself reads to carry out an op and those inside it.

@@ -13,8 +13,9 @@ use super::prefetch::{Steps, ahead};
 use super::replay_loop::LoopRun;
 use crate::context::missing;
 use crate::error::RunError;
+use crate::interpreter::loops::{carried, next};
 use crate::interpreter::rows::join;
-use crate::interpreter::{carried, next, walk};
+use crate::interpreter::walk;
 use crate::value::batching::select_all;
 use crate::value::{Env, RtVal};
 

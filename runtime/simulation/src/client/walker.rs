@@ -41,6 +41,10 @@ impl Walker for Clients<'_> {
         keys
     }
 
+    fn draws(&mut self) -> &mut [u64] {
+        &mut self.random_runs
+    }
+
     fn control(
         &mut self,
         control: &Control,

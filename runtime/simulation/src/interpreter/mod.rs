@@ -1,6 +1,7 @@
 //! Interprets a block of the schedule. Compute segments run here; control operations are carried
 //! out by the [`Walker`], which is the server or a group of clients.
 
+pub(crate) mod loops;
 pub(crate) mod named;
 pub(crate) mod public;
 pub(crate) mod rows;
@@ -8,7 +9,7 @@ pub(crate) mod rows;
 use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
 use fedround_exec::tensor::from_floats;
-use fedround_ir::fed::{Kind, Op, Value};
+use fedround_ir::fed::{Kind, Value};
 use fedround_passes::lowering::Frontend;
 use fedround_passes::schedule::{Block, Compute, Control, Item};
 use fedround_random::{Purpose, StreamKey};
@@ -38,6 +39,9 @@ pub(crate) trait Walker {
     /// The key of the next random draw of each client that walks. Counts one more draw for those
     /// that take the step.
     fn draw_keys(&mut self, purpose: Purpose) -> Vec<StreamKey>;
+
+    /// How many draws each client that walks has made.
+    fn draws(&mut self) -> &mut [u64];
 
     /// Slots for plans, kept between steps.
     fn slots(&mut self) -> &mut Slots;
@@ -242,58 +246,4 @@ fn advance(
 pub(crate) fn known(cx: RoundContext<'_>, v: Value, env: &Env) -> Option<RtVal> {
     let value = env.peek(v).cloned();
     value.or_else(|| cx.program.real(v).map(RtVal::Host))
-}
-
-/// The operands after the first `skip`: a loop's initial values. They stay in the environment,
-/// because the body may read them too, as FedProx reads what it received.
-pub(crate) fn carried(
-    cx: RoundContext<'_>,
-    control: &Control,
-    skip: usize,
-    env: &Env,
-) -> Result<Vec<RtVal>, RunError> {
-    let operands = control.op.operands[skip..].iter();
-    let values: Option<Vec<RtVal>> = operands.map(|v| known(cx, *v, env)).collect();
-    values.ok_or_else(|| missing(&control.op, "initial value"))
-}
-
-/// The values that a loop body yields. Its own are moved out of the environment, so that the next
-/// step may write them in place.
-pub(crate) fn next(
-    cx: RoundContext<'_>,
-    body: &Block,
-    op: &Op,
-    env: &mut Env,
-) -> Result<Vec<RtVal>, RunError> {
-    let take = |(v, &moves): (&Value, &bool)| {
-        let value = env.read(*v, if moves { std::slice::from_ref(v) } else { &[] });
-        value.or_else(|| cx.program.real(*v).map(RtVal::Host))
-    };
-    let yields = body.yields.iter().zip(&body.moves);
-    let values: Option<Vec<RtVal>> = yields.map(take).collect();
-    values.ok_or_else(|| missing(op, "yielded value"))
-}
-
-/// `opt.repeat`, on the server and on clients alike.
-pub(crate) fn repeat(
-    walker: &mut impl Walker,
-    cx: RoundContext<'_>,
-    control: &Control,
-    body: &Block,
-    env: &mut Env,
-) -> Result<(), RunError> {
-    let op = &control.op;
-    let times = cx.program.index(op.operands[0]);
-    let mut values = carried(cx, control, 1, env)?;
-    for _ in 0..times.ok_or_else(|| missing(op, "count"))? {
-        for (arg, value) in body.args.iter().zip(values) {
-            env.set(*arg, value);
-        }
-        walk(walker, cx, body, env)?;
-        values = next(cx, body, op, env)?;
-    }
-    for (result, value) in op.results.iter().zip(values) {
-        env.set(*result, value);
-    }
-    Ok(())
 }

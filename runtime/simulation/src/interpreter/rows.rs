@@ -14,7 +14,8 @@ use fedround_random::{Purpose, permutation};
 
 use crate::context::{RoundContext, missing};
 use crate::error::RunError;
-use crate::interpreter::{Walker, carried, next, walk};
+use crate::interpreter::loops::{carried, next};
+use crate::interpreter::{Walker, walk};
 use crate::loop_form::Runner;
 use crate::value::batching::apply;
 use crate::value::{Env, RtVal};

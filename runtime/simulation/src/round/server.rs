@@ -18,10 +18,11 @@ use crate::aggregate::reduction::Reduction;
 use crate::context::{RoundContext, missing};
 use crate::error::RunError;
 use crate::faults::Attendance;
+use crate::interpreter::loops::repeat;
 use crate::interpreter::named::permutation;
 use crate::interpreter::public::public;
 use crate::interpreter::rows::{draw, every_class, for_rows, least};
-use crate::interpreter::{Walker, has_rows, repeat, walk};
+use crate::interpreter::{Walker, has_rows, walk};
 use crate::loop_form::Runner;
 use crate::regions::RunRegion;
 use crate::state::{Flight, State};
@@ -262,5 +263,9 @@ impl Walker for Server<'_> {
         let key = key.with_drawer(Drawer::Server, self.random_runs);
         self.random_runs += 1;
         vec![key]
+    }
+
+    fn draws(&mut self) -> &mut [u64] {
+        std::slice::from_mut(&mut self.random_runs)
     }
 }

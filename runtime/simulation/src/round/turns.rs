@@ -5,7 +5,8 @@ use fedround_passes::schedule::{Block, Control};
 use super::server::Server;
 use crate::context::missing;
 use crate::error::RunError;
-use crate::interpreter::{carried, next, walk};
+use crate::interpreter::loops::{carried, next};
+use crate::interpreter::walk;
 use crate::loop_form::Runner;
 use crate::value::{Env, RtVal};
 
