@@ -15,30 +15,38 @@ use fedround_kernels::{Conv2d, conv2d, conv2d_input_grad, conv2d_weight_grad};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Images, channels, filters, and height and width of an image.
-const SHAPES: [[usize; 4]; 22] = [
-    [1, 64, 64, 32],
-    [10, 64, 64, 32],
-    [50, 64, 64, 32],
-    [1, 128, 128, 16],
-    [10, 128, 128, 16],
-    [50, 128, 128, 16],
-    [1, 256, 256, 8],
-    [10, 256, 256, 8],
-    [50, 256, 256, 8],
-    [1, 512, 512, 4],
-    [10, 512, 512, 4],
-    [50, 512, 512, 4],
-    [16, 64, 64, 56],
-    [16, 256, 256, 14],
-    [16, 512, 512, 7],
-    [10, 3, 32, 32],
-    [10, 3, 64, 32],
-    [10, 16, 16, 32],
-    [10, 32, 32, 32],
-    [10, 32, 32, 16],
-    [10, 64, 64, 9],
-    [10, 64, 64, 5],
+/// Images, channels, filters, height and width of an image, and those of a filter.
+const SHAPES: [[usize; 5]; 30] = [
+    [1, 64, 64, 32, 3],
+    [10, 64, 64, 32, 3],
+    [50, 64, 64, 32, 3],
+    [1, 128, 128, 16, 3],
+    [10, 128, 128, 16, 3],
+    [50, 128, 128, 16, 3],
+    [1, 256, 256, 8, 3],
+    [10, 256, 256, 8, 3],
+    [50, 256, 256, 8, 3],
+    [1, 512, 512, 4, 3],
+    [10, 512, 512, 4, 3],
+    [50, 512, 512, 4, 3],
+    [16, 64, 64, 56, 3],
+    [16, 256, 256, 14, 3],
+    [16, 512, 512, 7, 3],
+    [10, 3, 32, 32, 3],
+    [10, 3, 64, 32, 3],
+    [10, 16, 16, 32, 3],
+    [10, 32, 32, 32, 3],
+    [10, 32, 32, 16, 3],
+    [10, 64, 64, 9, 3],
+    [10, 64, 64, 5, 3],
+    [10, 64, 256, 14, 5],
+    [40, 64, 256, 14, 5],
+    [50, 64, 256, 14, 5],
+    [10, 32, 64, 12, 5],
+    [20, 32, 64, 12, 5],
+    [50, 64, 64, 16, 5],
+    [32, 64, 64, 32, 5],
+    [10, 128, 128, 16, 5],
 ];
 
 const TURNS: usize = 40;
@@ -46,18 +54,19 @@ const TURNS: usize = 40;
 fn main() {
     let wanted = std::env::args().skip(1).find(|arg| !arg.starts_with('-'));
     let wanted = wanted.unwrap_or_default();
-    println!("| images, channels to filters, size | forward | | input | | weight | |");
+    println!("| images, channels to filters, size, window | forward | | input | | weight | |");
     println!("|---|--:|--:|--:|--:|--:|--:|");
-    for [batch, channels, filters, size] in SHAPES {
-        let name = format!("{batch}, {channels} to {filters}, {size}x{size}");
+    for [batch, channels, filters, size, kernel] in SHAPES {
+        let name = format!("{batch}, {channels} to {filters}, {size}x{size}, {kernel}x{kernel}");
         if !name.contains(&wanted) {
             continue;
         }
         print!("| {name} |");
-        let (x_shape, w_shape) = ([batch, channels, size, size], [filters, channels, 3, 3]);
+        let x_shape = [batch, channels, size, size];
+        let w_shape = [filters, channels, kernel, kernel];
         let (x, w) = (tensor(&x_shape), tensor(&w_shape));
         let [exact, fast] = [true, false].map(|exact| Conv2d {
-            padding: [1, 1],
+            padding: [if kernel == 3 { 1 } else { 0 }; 2],
             exact,
             ..Conv2d::default()
         });

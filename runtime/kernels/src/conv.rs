@@ -37,7 +37,7 @@ pub fn conv2d(
     );
     let (x, w) = (x.storage(), w.storage());
     let y = if !options.exact && winograd::is_faster(&sizes) {
-        winograd::forward(&sizes, winograd::Filters::Plain, x, w, bias)
+        winograd::output(&sizes, x, w, bias)
     } else {
         forward(&sizes, &Im2col::for_rows(&sizes), x, w, bias)
     };

@@ -30,11 +30,10 @@ pub fn conv2d_input_grad(
     check_grad(&sizes, grad);
     let (w, grad) = (w.to_contiguous(), grad.to_contiguous());
     let (w, grad) = (w.storage(), grad.storage());
-    let x = match winograd::turned(&sizes) {
-        Some(turned) if !options.exact && winograd::is_faster(&turned) => {
-            winograd::forward(&turned, winograd::Filters::Turned, grad, w, None)
-        }
-        _ => input_grad(&sizes, &Im2col::for_rows(&sizes), w, grad),
+    let x = if !options.exact && winograd::is_faster(&sizes) {
+        winograd::input_grad(&sizes, w, grad)
+    } else {
+        input_grad(&sizes, &Im2col::for_rows(&sizes), w, grad)
     };
     floats(x, &sizes.x_shape())
 }
@@ -63,7 +62,7 @@ pub fn conv2d_weight_grad(
     let parts = team::size(sizes.flops()).div_ceil(sizes.groups);
     let mut part = sizes.filters.div_ceil(parts).next_multiple_of(ROWS);
     if by_winograd {
-        part = part.min(winograd::most_filters(&sizes));
+        part = part.min(winograd::most_filters([sizes.channels, sizes.filters]));
     }
     let groups = w.chunks_exact_mut(sizes.filters * sizes.taps()).enumerate();
     let parts = groups.flat_map(|(group, w)| {

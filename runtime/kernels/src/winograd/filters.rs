@@ -1,26 +1,24 @@
 //! Filters and their gradients, transformed.
 
-use super::transform::{Filter, FilterGrad, Map, PATCH, Squares, TurnedFilter, transform};
+use super::maps::{Filter, FilterGrad};
+use super::transform::{PATCH, Squares, transform};
 use super::{filter_place, places};
 use crate::im2col::round_up;
 use crate::matrix::Matrix;
 use crate::scratch::room;
 use crate::tile::LANES;
 
-/// Values of a filter for one channel.
-const TAPS: usize = 9;
-
 /// Channels that are transposed at a time. Those of a filter are neighbours, so that few would waste most of
 /// every line of the cache.
 const CHANNELS: usize = 8;
 
-/// How the filters lie in the weight `[out, in, 3, 3]`.
+/// How the filters lie in the weight `[out, in, kernel, kernel]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Filters {
     /// From `in` to `out`.
     Plain,
-    /// From `out` to `in`, turned by 180°. The gradient of the input is a convolution with them.
-    Turned,
+    /// From `out` to `in`, for the gradient of the input.
+    Transposed,
 }
 
 impl Filters {
@@ -31,68 +29,77 @@ impl Filters {
         w: &[f32],
         from: usize,
         [start, to, all]: [usize; 3],
+        kernel: usize,
         buffer: &mut Vec<f32>,
         filters: &mut [f32],
     ) {
-        let pitch = taps_pitch(to);
-        let taps = room(buffer, CHANNELS * TAPS * pitch);
+        let (pitch, len) = (taps_pitch(to), kernel * kernel);
+        let taps = room(buffer, CHANNELS * len * pitch);
         for first in (0..from).step_by(CHANNELS) {
             let count = CHANNELS.min(from - first);
             let into = &mut filters[first * round_up(to)..];
             match self {
                 Self::Plain => {
                     let filters = Matrix {
-                        values: &w[(start * from + first) * TAPS..],
-                        stride: from * TAPS,
+                        values: &w[(start * from + first) * len..],
+                        stride: from * len,
                     };
-                    filters.transpose_into([to, count * TAPS], taps, pitch);
-                    transform_channels::<Filter>(taps, into, [from, to], count);
+                    filters.transpose_into([to, count * len], taps, pitch);
                 }
-                Self::Turned => {
-                    for (i, taps) in taps.chunks_exact_mut(TAPS * pitch).take(count).enumerate() {
+                Self::Transposed => {
+                    for (i, taps) in taps.chunks_exact_mut(len * pitch).take(count).enumerate() {
                         let filters = Matrix {
-                            values: &w[((first + i) * all + start) * TAPS..],
-                            stride: TAPS,
+                            values: &w[((first + i) * all + start) * len..],
+                            stride: len,
                         };
-                        filters.transpose_into([to, TAPS], taps, pitch);
+                        filters.transpose_into([to, len], taps, pitch);
                     }
-                    transform_channels::<TurnedFilter>(taps, into, [from, to], count);
                 }
             }
+            transform_channels(taps, into, [from, to], kernel, count);
         }
     }
 }
 
-fn transform_channels<F: Map<3, PATCH>>(
+fn transform_channels(
     taps: &[f32],
     into: &mut [f32],
     [from, to]: [usize; 2],
+    kernel: usize,
     count: usize,
 ) {
     let into = (into, places(filter_place([from, to]), round_up(to)));
-    transform::<F, 3, PATCH>((taps, squares(to)), into, [count, round_up(to)]);
+    let (taps, sizes) = ((taps, squares(to, kernel)), [count, round_up(to)]);
+    match kernel {
+        3 => transform::<Filter, 3, PATCH>(taps, into, sizes),
+        _ => transform::<Filter, 5, PATCH>(taps, into, sizes),
+    }
 }
 
-/// Writes the gradients of `to` filters, `[to, from, 3, 3]`, from the transformed ones.
+/// Writes the gradients of `to` filters, `[to, from, kernel, kernel]`, from the transformed ones.
 pub(super) fn filter_grads(
     sums: &[f32],
     [from, to]: [usize; 2],
+    kernel: usize,
     buffer: &mut Vec<f32>,
     w: &mut [f32],
 ) {
-    let pitch = taps_pitch(to);
-    let taps = room(buffer, CHANNELS * TAPS * pitch);
+    let (pitch, len) = (taps_pitch(to), kernel * kernel);
+    let taps = room(buffer, CHANNELS * len * pitch);
     let sums_at = places(filter_place([from, to]), round_up(to));
     for first in (0..from).step_by(CHANNELS) {
         let count = CHANNELS.min(from - first);
         let sums = (&sums[first * round_up(to)..], sums_at);
-        let sizes = [count, round_up(to)];
-        transform::<FilterGrad, PATCH, 3>(sums, (taps, squares(to)), sizes);
+        let (into, sizes) = ((&mut *taps, squares(to, kernel)), [count, round_up(to)]);
+        match kernel {
+            3 => transform::<FilterGrad, PATCH, 3>(sums, into, sizes),
+            _ => transform::<FilterGrad, PATCH, 5>(sums, into, sizes),
+        }
         let taps = Matrix {
             values: taps,
             stride: pitch,
         };
-        taps.transpose_into([count * TAPS, to], &mut w[first * TAPS..], from * TAPS);
+        taps.transpose_into([count * len, to], &mut w[first * len..], from * len);
     }
 }
 
@@ -102,10 +109,10 @@ fn taps_pitch(to: usize) -> usize {
 }
 
 /// Where the taps of channels lie.
-fn squares(to: usize) -> Squares {
+fn squares(to: usize, kernel: usize) -> Squares {
     let pitch = taps_pitch(to);
     Squares {
-        steps: [3 * pitch, pitch],
-        next: TAPS * pitch,
+        steps: [kernel * pitch, pitch],
+        next: kernel * kernel * pitch,
     }
 }
