@@ -4,7 +4,7 @@
     python tests/reference/step_torch.py [--threads N]
 
 Prints the median milliseconds of a step: forward, gradients and one fused update. `--resnet` measures
-ResNet-18 for CIFAR-10 in training mode.
+ResNet-18 for CIFAR-10 in training mode, and `--papers` the larger networks of the papers.
 """
 
 import argparse
@@ -13,60 +13,58 @@ from statistics import median
 
 import torch
 import torch.nn.functional as F
-from torch import nn
 from fedavg_torch import TASKS, forward, initial
+from networks import Captioner, digits_cnn, resnet18, resnet50
 
 
-def convolution(channels, filters, size, stride):
-    layer = nn.Conv2d(channels, filters, size, stride, size // 2, bias=False)
-    return nn.Sequential(layer, nn.BatchNorm2d(filters))
+def time_steps(name, parameters, loss, steps):
+    """Prints the median of steps of plain SGD, without the first two."""
+    times = []
+    for _ in range(steps + 2):
+        start = time.perf_counter()
+        grads = torch.autograd.grad(loss(), parameters)
+        with torch.no_grad():
+            torch._foreach_add_(parameters, grads, alpha=-0.05)
+        times.append(time.perf_counter() - start)
+    print(f"{name}: {1e3 * median(times[2:]):.1f} ms", flush=True)
 
 
-class Block(nn.Module):
-    """A basic block: two 3x3 convolutions and a shortcut."""
-
-    def __init__(self, channels, filters, stride):
-        super().__init__()
-        self.first = convolution(channels, filters, 3, stride)
-        self.second = convolution(filters, filters, 3, 1)
-        same = stride == 1 and channels == filters
-        self.shortcut = nn.Identity() if same else convolution(channels, filters, 1, stride)
-
-    def forward(self, x):
-        return F.relu(self.second(F.relu(self.first(x))) + self.shortcut(x))
-
-
-def resnet18():
-    """ResNet-18 with a first layer of 3x3 and no pool, as it is used for CIFAR-10."""
-    layers = [convolution(3, 64, 3, 1), nn.ReLU()]
-    for channels, filters, stride in [(64, 64, 1), (64, 128, 2), (128, 256, 2), (256, 512, 2)]:
-        layers += [Block(channels, filters, stride), Block(filters, filters, 1)]
-    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 10))
+def time_classifier(name, model, side, batch, steps):
+    x, y = torch.rand(batch, 3, side, side), torch.randint(0, 10, (batch,))
+    time_steps(f"{name} batch {batch}", list(model.parameters()),
+               lambda: F.cross_entropy(model(x), y), steps)
 
 
 def time_resnet():
     for batch, steps in [(10, 15), (50, 9)]:
-        model = resnet18()
-        parameters = list(model.parameters())
-        x, y = torch.rand(batch, 3, 32, 32), torch.randint(0, 10, (batch,))
-        times = []
-        for _ in range(steps + 2):
-            start = time.perf_counter()
-            grads = torch.autograd.grad(F.cross_entropy(model(x), y), parameters)
-            with torch.no_grad():
-                torch._foreach_add_(parameters, grads, alpha=-0.05)
-            times.append(time.perf_counter() - start)
-        print(f"resnet18 batch {batch}: {1e3 * median(times[2:]):.0f} ms")
+        time_classifier("resnet18", resnet18(), 32, batch, steps)
+
+
+def time_papers():
+    time_classifier("digits-cnn", digits_cnn(), 28, 32, 15)
+    time_classifier("resnet50, 224x224", resnet50(), 224, 16, 5)
+    vocabulary, batch = 1000, 16
+    model = Captioner(vocabulary)
+    x, words = torch.rand(batch, 3, 128, 128), torch.randint(1, vocabulary, (batch, 16))
+
+    def loss():
+        logits = model(x, words[:, :-1])
+        return F.cross_entropy(logits.flatten(0, 1), words[:, 1:].flatten())
+
+    time_steps(f"captioner, 128x128 batch {batch}", list(model.parameters()), loss, 5)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--resnet", action="store_true")
+    parser.add_argument("--papers", action="store_true")
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     if args.resnet:
         return time_resnet()
+    if args.papers:
+        return time_papers()
     for task, batch, steps in [("2nn-mnist", 10, 500), ("2nn-mnist", 50, 300),
                                ("cnn-mnist", 20, 60), ("cnn-mnist", 64, 40)]:
         layers = TASKS[task][-1]

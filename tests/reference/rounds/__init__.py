@@ -1,0 +1,1 @@
+"""One round of each paper's method in plain PyTorch."""
