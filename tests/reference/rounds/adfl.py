@@ -1,11 +1,9 @@
 """A round of AdFL: Danilenka et al. 2022, Algorithm 2 and Eq. (1) to (3)."""
 
-import copy
-
 import torch
 import torch.nn.functional as F
 
-from .common import average, cohort, model, train
+from .common import average, cohort, model, train, updated_copies
 
 
 def adversarial_images(net, start, classes, s):
@@ -32,11 +30,7 @@ def rounds(s):
         return (top * (predicted == labels)).view(len(images), s.classes)
 
     def a_round():
-        nets, steps = [], 0
-        for client in clients:
-            net = copy.deepcopy(server)
-            steps += train(net, client, s)
-            nets.append(net)
+        nets, steps = updated_copies(server, clients, lambda net, client: train(net, client, s))
         start = torch.rand(s.classes, *s.shape)
         images = [adversarial_images(net, start, classes, s) for net in nets]
         q = torch.stack([read(net, images) for net in nets])

@@ -1,5 +1,6 @@
 """What the rounds have in common: clients with random examples, local SGD, means of models."""
 
+import copy
 from dataclasses import dataclass
 
 import torch
@@ -42,6 +43,13 @@ def train(net, client, s, loss=None):
         optimizer.step()
         steps += 1
     return steps
+
+
+def updated_copies(server, clients, update):
+    """A copy of the server's model for each client, after `update(copy, client)`, which returns
+    how many steps it took; and the sum of these."""
+    nets = [copy.deepcopy(server) for _ in clients]
+    return nets, sum(update(net, client) for net, client in zip(nets, clients))
 
 
 @torch.no_grad()

@@ -5,7 +5,7 @@ import copy
 import torch
 import torch.nn.functional as F
 
-from .common import average, cohort, model, train
+from .common import average, cohort, model, train, updated_copies
 from .models import mlp
 
 
@@ -76,14 +76,12 @@ def rounds(s):
     evaluations = []
 
     def a_round():
-        nets, images, labels, steps = [], [], [], 0
-        for client in clients:
-            net = copy.deepcopy(server)
-            steps += train(net, client, s)
-            y = client.y.unique()
+        nets, steps = updated_copies(server, clients, lambda net, client: train(net, client, s))
+        images, labels = [], [client.y.unique() for client in clients]
+        for net, y in zip(nets, labels):
             x, count = invert(net, y, s)
             evaluations.append(count)
-            nets, images, labels = nets + [net], images + [x], labels + [y]
+            images.append(x)
         x, y = torch.cat(images), torch.cat(labels)
         maker = torch.cat([torch.full((len(y),), k) for k, y in enumerate(labels)])
         for k, net in enumerate(nets):

@@ -1,13 +1,11 @@
 """FedFed's rounds of distillation, and its base's with shared examples: Yang et al. 2023,
 Algorithms 1 and 2 and Eq. (9) to (11)."""
 
-import copy
-
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from .common import average, cohort, model, train
+from .common import average, cohort, model, train, updated_copies
 from .models import BetaVae, kl_to_normal
 
 
@@ -45,28 +43,22 @@ def rounds(s):
     pool_y = torch.randint(0, s.classes, (len(pool_x),))
 
     def a_round_of_distillation():
-        pairs, steps = [], 0
-        for client in clients:
-            mine = copy.deepcopy(pair)
-            steps += distill(mine, client, s)
-            pairs.append(mine)
+        pairs, steps = updated_copies(pair, clients, lambda mine, client: distill(mine, client, s))
         pair.load_state_dict(average(pairs, sizes))
         return steps
 
+    def train_with_shared(net, client):
+        def loss(x, y):
+            """Eq. (10), with private and shared examples as one batch."""
+            rows = torch.randint(0, len(pool_y), (s.shared_batch,))
+            z = net(torch.cat([x, pool_x[rows]]))
+            shared = F.cross_entropy(z[len(y):], pool_y[rows])
+            return F.cross_entropy(z[:len(y)], y) + s.shared * shared
+
+        return train(net, client, s, loss)
+
     def a_round():
-        nets, steps = [], 0
-        for client in clients:
-            net = copy.deepcopy(server)
-
-            def loss(x, y):
-                """Eq. (10), with private and shared examples as one batch."""
-                rows = torch.randint(0, len(pool_y), (s.shared_batch,))
-                z = net(torch.cat([x, pool_x[rows]]))
-                shared = F.cross_entropy(z[len(y):], pool_y[rows])
-                return F.cross_entropy(z[:len(y)], y) + s.shared * shared
-
-            steps += train(net, client, s, loss)
-            nets.append(net)
+        nets, steps = updated_copies(server, clients, train_with_shared)
         server.load_state_dict(average(nets, sizes))
         return steps
 

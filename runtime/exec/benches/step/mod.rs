@@ -70,8 +70,8 @@ fn resnet18() {
     let helper = [Arc::new(pool(1))];
     for batch in [10, 50] {
         let step = |exact| {
-            let model = find("resnet18").unwrap().build(COLOUR, &Device::default());
-            step(&FedAvg::default(), (model.unwrap(), COLOUR), batch, exact)
+            let model = (built("resnet18", COLOUR), COLOUR);
+            step(&FedAvg::default(), model, batch, exact)
         };
         let (mut exact, mut fast) = (step(true), step(false));
         let [a, b] = in_turns((7, 1), [(&one, &mut exact), (&one, &mut fast)]);
@@ -219,8 +219,13 @@ fn data(pixels: usize, batch: usize) -> (Vec<f32>, Vec<i32>) {
 
 /// A step of an algorithm's client on `model`: state in, state out.
 fn compiled(algorithm: &dyn Algorithm, model: &str, batch: usize) -> impl FnMut() + Send + use<> {
-    let model = find(model).unwrap().build(TASK, &Device::default());
-    step(algorithm, (model.unwrap(), TASK), batch, false)
+    step(algorithm, (built(model, TASK), TASK), batch, false)
+}
+
+/// A bundled model.
+fn built(name: &str, task: Task) -> Box<dyn Model> {
+    let model = find(name).unwrap();
+    model.build(task, &Device::default()).unwrap()
 }
 
 fn step(

@@ -30,14 +30,7 @@ impl Map<6, 6> for Input {
         let odd_a = times(s, A, plus(s, d[3], -B2, d[1]));
         let odd_b = times(s, B, plus(s, d[3], -A2, d[1]));
         let ends = |i: usize| plus(s, plus(s, d[i + 4], -(A2 + B2), d[i + 2]), N0, d[i]);
-        [
-            ends(0),
-            s.add_f32s(even_a, odd_a),
-            s.sub_f32s(even_a, odd_a),
-            s.add_f32s(even_b, odd_b),
-            s.sub_f32s(even_b, odd_b),
-            ends(1),
-        ]
+        at_points(s, ends(0), [even_a, even_b], [odd_a, odd_b], ends(1))
     }
 }
 
@@ -47,9 +40,8 @@ pub(super) struct InputGrad;
 impl Map<6, 6> for InputGrad {
     #[inline(always)]
     fn apply<S: Simd>(s: S, v: [S::f32s; 6]) -> [S::f32s; 6] {
-        let [even_a, even_b] = [1, 3].map(|i| s.add_f32s(v[i], v[i + 1]));
-        let odd_a = times(s, A, s.sub_f32s(v[1], v[2]));
-        let odd_b = times(s, B, s.sub_f32s(v[3], v[4]));
+        let [[even_a, even_b], [odd_a, odd_b]] = halves(s, v);
+        let (odd_a, odd_b) = (times(s, A, odd_a), times(s, B, odd_b));
         let sum =
             |c: f32, end, even, other| plus(s, plus(s, times(s, c, end), -B2, even), -A2, other);
         [
@@ -69,8 +61,7 @@ pub(super) struct Output;
 impl Map<6, 4> for Output {
     #[inline(always)]
     fn apply<S: Simd>(s: S, m: [S::f32s; 6]) -> [S::f32s; 4] {
-        let [even_a, even_b] = [1, 3].map(|i| s.add_f32s(m[i], m[i + 1]));
-        let [odd_a, odd_b] = [1, 3].map(|i| s.sub_f32s(m[i], m[i + 1]));
+        let [[even_a, even_b], [odd_a, odd_b]] = halves(s, m);
         [
             s.add_f32s(m[0], s.add_f32s(even_a, even_b)),
             plus(s, times(s, B, odd_b), A, odd_a),
@@ -83,8 +74,7 @@ impl Map<6, 4> for Output {
 impl Map<6, 2> for Output {
     #[inline(always)]
     fn apply<S: Simd>(s: S, m: [S::f32s; 6]) -> [S::f32s; 2] {
-        let [even_a, even_b] = [1, 3].map(|i| s.add_f32s(m[i], m[i + 1]));
-        let [odd_a, odd_b] = [1, 3].map(|i| s.sub_f32s(m[i], m[i + 1]));
+        let [[even_a, even_b], [odd_a, odd_b]] = halves(s, m);
         [
             s.add_f32s(m[0], s.add_f32s(even_a, even_b)),
             plus(s, plus(s, m[5], B, odd_b), A, odd_a),
@@ -101,14 +91,7 @@ impl Map<4, 6> for OutputGrad {
         let [even_a, even_b] = [A2, B2].map(|c| plus(s, y[0], c, y[2]));
         let odd_a = times(s, A, plus(s, y[1], A2, y[3]));
         let odd_b = times(s, B, plus(s, y[1], B2, y[3]));
-        [
-            y[0],
-            s.add_f32s(even_a, odd_a),
-            s.sub_f32s(even_a, odd_a),
-            s.add_f32s(even_b, odd_b),
-            s.sub_f32s(even_b, odd_b),
-            y[3],
-        ]
+        at_points(s, y[0], [even_a, even_b], [odd_a, odd_b], y[3])
     }
 }
 
@@ -129,14 +112,13 @@ impl Map<3, 6> for Filter {
         let even_a = plus(s, times(s, 1.0 / NA, g[0]), A2 / NA, g[2]);
         let even_b = plus(s, times(s, 1.0 / NB, g[0]), B2 / NB, g[2]);
         let [odd_a, odd_b] = [A / NA, B / NB].map(|c| times(s, c, g[1]));
-        [
+        at_points(
+            s,
             times(s, 1.0 / N0, g[0]),
-            s.add_f32s(even_a, odd_a),
-            s.sub_f32s(even_a, odd_a),
-            s.add_f32s(even_b, odd_b),
-            s.sub_f32s(even_b, odd_b),
+            [even_a, even_b],
+            [odd_a, odd_b],
             g[2],
-        ]
+        )
     }
 }
 
@@ -147,14 +129,13 @@ impl Map<5, 6> for Filter {
         let even_a = plus(s, half(0, A2, NA), A2 * A2 / NA, g[4]);
         let even_b = plus(s, half(0, B2, NB), B2 * B2 / NB, g[4]);
         let (odd_a, odd_b) = (times(s, A, half(1, A2, NA)), times(s, B, half(1, B2, NB)));
-        [
+        at_points(
+            s,
             times(s, 1.0 / N0, g[0]),
-            s.add_f32s(even_a, odd_a),
-            s.sub_f32s(even_a, odd_a),
-            s.add_f32s(even_b, odd_b),
-            s.sub_f32s(even_b, odd_b),
+            [even_a, even_b],
+            [odd_a, odd_b],
             g[4],
-        ]
+        )
     }
 }
 
@@ -164,8 +145,7 @@ pub(super) struct FilterGrad;
 impl Map<6, 3> for FilterGrad {
     #[inline(always)]
     fn apply<S: Simd>(s: S, u: [S::f32s; 6]) -> [S::f32s; 3] {
-        let [even_a, even_b] = [1, 3].map(|i| s.add_f32s(u[i], u[i + 1]));
-        let [odd_a, odd_b] = [1, 3].map(|i| s.sub_f32s(u[i], u[i + 1]));
+        let [[even_a, even_b], [odd_a, odd_b]] = halves(s, u);
         let even = plus(s, times(s, 1.0 / NB, even_b), 1.0 / NA, even_a);
         [
             plus(s, even, 1.0 / N0, u[0]),
@@ -178,8 +158,7 @@ impl Map<6, 3> for FilterGrad {
 impl Map<6, 5> for FilterGrad {
     #[inline(always)]
     fn apply<S: Simd>(s: S, u: [S::f32s; 6]) -> [S::f32s; 5] {
-        let [even_a, even_b] = [1, 3].map(|i| s.add_f32s(u[i], u[i + 1]));
-        let [odd_a, odd_b] = [1, 3].map(|i| s.sub_f32s(u[i], u[i + 1]));
+        let [[even_a, even_b], [odd_a, odd_b]] = halves(s, u);
         // The sums of both points, times a power of each.
         let both = |a: f32, even: S::f32s, b: f32, other: S::f32s| {
             plus(s, times(s, b / NB, other), a / NA, even)
@@ -192,6 +171,36 @@ impl Map<6, 5> for FilterGrad {
             s.add_f32s(both(A2 * A2, even_a, B2 * B2, even_b), u[5]),
         ]
     }
+}
+
+/// The values at all points, of which `first` is at 0 and `last` at infinity, from the even and the odd halves
+/// at `A` and at `B`.
+#[inline(always)]
+fn at_points<S: Simd>(
+    simd: S,
+    first: S::f32s,
+    [even_a, even_b]: [S::f32s; 2],
+    [odd_a, odd_b]: [S::f32s; 2],
+    last: S::f32s,
+) -> [S::f32s; 6] {
+    [
+        first,
+        simd.add_f32s(even_a, odd_a),
+        simd.sub_f32s(even_a, odd_a),
+        simd.add_f32s(even_b, odd_b),
+        simd.sub_f32s(even_b, odd_b),
+        last,
+    ]
+}
+
+/// The sums of the values at `p` and `-p`, and their differences, for `A` and `B`: the transpose of
+/// [`at_points`].
+#[inline(always)]
+fn halves<S: Simd>(simd: S, v: [S::f32s; 6]) -> [[S::f32s; 2]; 2] {
+    [
+        [1, 3].map(|i| simd.add_f32s(v[i], v[i + 1])),
+        [1, 3].map(|i| simd.sub_f32s(v[i], v[i + 1])),
+    ]
 }
 
 /// `a + c * b`.

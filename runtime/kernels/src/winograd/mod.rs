@@ -76,8 +76,8 @@ fn tiles(sizes: &Sizes) -> [Tiles; 2] {
 /// channels take twice as much.
 const FILTERS: usize = 5 << 20;
 
-/// The filters from and to so many channels that are transformed at a time. A filter's values do not depend on
-/// the others.
+/// How many of the filters `from` some channels `to` others are transformed at a time. A filter's values do not
+/// depend on the others.
 pub(crate) fn most_filters([from, to]: [usize; 2]) -> usize {
     let parts = (PLACES * filter_place([from, to])).div_ceil(FILTERS);
     round_up(to.div_ceil(parts))

@@ -52,14 +52,18 @@ pub(crate) fn repeat(
     let times = cx.program.index(op.operands[0]);
     let times = times.ok_or_else(|| missing(op, "count"))?;
     let mut values = carried(cx, control, 1, env)?;
-    let drawn = walker.draws().to_vec();
+    let drawn = match control.settles {
+        Some(_) => walker.draws().to_vec(),
+        None => vec![],
+    };
     for done in 1..=times {
         for (arg, value) in body.args.iter().zip(values) {
             env.set(*arg, value);
         }
         walk(walker, cx, body, env)?;
         values = next(cx, body, op, env)?;
-        if control.settles.is_some_and(|i| is_positive(&values[i])) {
+        let settled = control.settles.and_then(|i| values.get(i));
+        if settled.is_some_and(is_positive) {
             // Later draws must not depend on when a loop ended.
             let (done, left) = (done as u64, (times - done) as u64);
             for (draws, before) in walker.draws().iter_mut().zip(&drawn) {
