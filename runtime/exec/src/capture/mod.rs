@@ -12,6 +12,7 @@ mod buffer;
 mod cache;
 mod graph;
 mod layout;
+mod recording;
 mod stats;
 mod step;
 mod step_block;

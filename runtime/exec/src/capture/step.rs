@@ -7,10 +7,10 @@ use burn_dispatch::DispatchDevice;
 
 use super::block::Block;
 use super::buffer::{Buffer, lost, own, write_all};
-use super::graph::{Graph, reason};
+use super::graph::Graph;
 use super::layout::{ExampleColumn, InputRole, LoopStart, StepInputs, StepLayout};
+use super::recording::Runs;
 use super::stats::CaptureStats;
-use super::validate::differs;
 use crate::device::ExecError;
 use crate::executor::Slots;
 use crate::program::Segment;
@@ -19,13 +19,6 @@ use fedround_ir::tensor::{DType, TensorType};
 
 /// How many replays are compared with a plain run before they are trusted.
 const CHECKS: usize = 3;
-
-/// How steps run, one or several: what is recorded, its replay, and where its losses are.
-pub(super) struct Runs {
-    pub replay: fn(&CapturedStep) -> Result<(), ExecError>,
-    pub plain: fn(&mut CapturedStep, &DispatchDevice) -> Result<(), ExecError>,
-    pub losses: fn(&CapturedStep) -> &[Buffer],
-}
 
 const ONE: Runs = Runs {
     replay: |step| match &step.graph {
@@ -202,16 +195,14 @@ impl CapturedStep {
         let losses = outputs.rev().take(self.segment.losses).rev();
         let losses = losses.map(|loss| Buffer::of(loss, device));
         self.losses = losses.collect::<Option<_>>().ok_or_else(lost)?;
-        let before = self.state(device).ok_or_else(lost)?;
-        match Graph::record(device, || self.plain(device)) {
+        match self.recorded(&ONE, device)? {
             Ok(graph) => {
                 self.graph = Some(graph);
                 self.stats.captured += 1;
             }
-            Err(full @ ExecError::OutOfMemory(_)) => return Err(full),
-            Err(error) => self.refuse(reason(error)),
+            Err(why) => self.refuse(why),
         }
-        self.set(before).ok_or_else(lost)
+        Ok(())
     }
 
     /// Replays and compares; a step that differs is not replayed again.
@@ -231,27 +222,6 @@ impl CapturedStep {
         Ok(())
     }
 
-    /// Replays, and compares state and losses with those of a plain run, which count. Gives where they
-    /// differ, if they do.
-    pub(super) fn compare(
-        &mut self,
-        runs: &Runs,
-        device: &DispatchDevice,
-    ) -> Result<Option<String>, ExecError> {
-        let before = self.state(device).ok_or_else(lost)?;
-        let replayed = (runs.replay)(self).and_then(|()| self.values(runs));
-        self.set(before.clone()).ok_or_else(lost)?;
-        (runs.plain)(self, device)?;
-        let expected = self.values(runs)?;
-        let before = before.into_iter().map(read);
-        let before: Vec<Vec<f32>> = before.collect::<Result<_, _>>()?;
-        match replayed {
-            Ok(replayed) => Ok(differs(&replayed, &expected, &before)),
-            Err(full @ ExecError::OutOfMemory(_)) => Err(full),
-            Err(error) => Ok(Some(reason(error))),
-        }
-    }
-
     /// From now on it runs op by op.
     fn refuse(&mut self, why: String) {
         self.stats.refused = Some(why.clone());
@@ -259,7 +229,7 @@ impl CapturedStep {
     }
 
     /// The elements of the state, then of the losses.
-    fn values(&self, runs: &Runs) -> Result<Vec<Vec<f32>>, ExecError> {
+    pub(super) fn values(&self, runs: &Runs) -> Result<Vec<Vec<f32>>, ExecError> {
         let all = self.state.iter().chain((runs.losses)(self));
         all.map(|b| read(b.lend().ok_or_else(lost)?)).collect()
     }

@@ -6,8 +6,8 @@ use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_ir::tensor::TensorType;
 
 use super::buffer::{Buffer, lost};
-use super::graph::{Graph, reason};
-use super::step::{CapturedStep, Runs};
+use super::recording::Runs;
+use super::step::CapturedStep;
 use crate::device::ExecError;
 use crate::tensor::take_ints;
 
@@ -73,21 +73,19 @@ impl CapturedStep {
     /// Records the steps; the state is as before.
     fn record_block(&mut self, device: &DispatchDevice) -> Result<(), ExecError> {
         let each: usize = self.losses.iter().map(|b| b.shape().num_elements()).sum();
-        let before = self.state(device).ok_or_else(lost)?;
         let block = self.block.as_mut().ok_or_else(lost)?;
         let ty = TensorType::f32([block.steps * each]);
         block.losses = vec![Buffer::blank(&ty, device).ok_or_else(lost)?];
-        let recorded = Graph::record(device, || plain_block(self, device));
+        let recorded = self.recorded(&BLOCK, device)?;
         let block = self.block.as_mut().ok_or_else(lost)?;
         match recorded {
             Ok(graph) => block.graph = Some(graph),
-            Err(full @ ExecError::OutOfMemory(_)) => return Err(full),
-            Err(error) => {
+            Err(why) => {
                 block.refused = true;
-                self.stats.refused = Some(reason(error));
+                self.stats.refused = Some(why);
             }
         }
-        self.set(before).ok_or_else(lost)
+        Ok(())
     }
 }
 
