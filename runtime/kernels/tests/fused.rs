@@ -26,8 +26,9 @@ fn unary(function: Unary, x: f64) -> f64 {
         Unary::Neg => -x,
         Unary::Abs => x.abs(),
         Unary::Sign => {
+            // Of -0, it is 0.
             if x == 0.0 || x.is_nan() {
-                x
+                x + 0.0
             } else {
                 x.signum()
             }
