@@ -16,7 +16,7 @@ use fedround_kernels::{Conv2d, conv2d, conv2d_input_grad, conv2d_weight_grad};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Images, channels, filters, height and width of an image, and those of a filter.
-const SHAPES: [[usize; 5]; 30] = [
+const SHAPES: [[usize; 5]; 37] = [
     [1, 64, 64, 32, 3],
     [10, 64, 64, 32, 3],
     [50, 64, 64, 32, 3],
@@ -27,6 +27,13 @@ const SHAPES: [[usize; 5]; 30] = [
     [10, 256, 256, 8, 3],
     [50, 256, 256, 8, 3],
     [1, 512, 512, 4, 3],
+    [2, 512, 512, 4, 3],
+    [4, 512, 512, 4, 3],
+    [6, 512, 512, 4, 3],
+    [8, 512, 512, 4, 3],
+    [2, 256, 256, 8, 3],
+    [3, 256, 256, 8, 3],
+    [1, 512, 512, 7, 3],
     [10, 512, 512, 4, 3],
     [50, 512, 512, 4, 3],
     [16, 64, 64, 56, 3],

@@ -62,7 +62,7 @@ pub fn conv2d_weight_grad(
     let parts = team::size(sizes.flops()).div_ceil(sizes.groups);
     let mut part = sizes.filters.div_ceil(parts).next_multiple_of(ROWS);
     if by_winograd {
-        part = part.min(winograd::most_filters([sizes.channels, sizes.filters]));
+        part = part.min(winograd::most_weights(&sizes));
     }
     let groups = w.chunks_exact_mut(sizes.filters * sizes.taps()).enumerate();
     let parts = groups.flat_map(|(group, w)| {

@@ -45,6 +45,7 @@ fn convolutions_have_the_same_bits() {
         // By Winograd's method.
         ([7, 96, 22, 22], [72, 96, 3, 3], 1, 1, 1),
         ([9, 160, 16, 16], [144, 80, 3, 3], 1, 1, 2),
+        ([6, 200, 8, 8], [240, 100, 3, 3], 1, 1, 2),
     ] {
         let options = Conv2d {
             stride: [stride; 2],

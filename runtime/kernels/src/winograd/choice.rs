@@ -13,8 +13,8 @@ const fn channel(kernel: usize) -> f64 {
     if kernel == 3 { 1200.0 } else { 600.0 }
 }
 
-/// The same for one filter of one channel.
-const FILTER: f64 = 1500.0;
+/// The same for one filter of one channel, whose values stay in the second-level cache.
+const FILTER: f64 = 250.0;
 
 /// By how much the costs must differ, because they are fitted to few machines.
 const GAIN: f64 = 1.15;
@@ -61,9 +61,9 @@ mod tests {
         // ResNet-18's layers.
         for (channels, size) in [(64, 32), (128, 16), (256, 8), (512, 4)] {
             assert!(faster(50, channels, channels, size, 3, 1), "{channels}");
-            // One image of 64 channels has 64 tiles.
+            // One image of 512 channels is one tile.
             let of_one = faster(1, channels, channels, size, 3, 1);
-            assert_eq!(of_one, channels == 64, "{channels}");
+            assert_eq!(of_one, channels < 512, "{channels}");
         }
         // The second of McMahan's network and of FedAA's.
         assert!(faster(10, 32, 64, 12, 5, 0));

@@ -1,5 +1,7 @@
 //! Filters and their gradients, transformed.
 
+use std::ops::Range;
+
 use super::maps::{Filter, FilterGrad};
 use super::transform::{PATCH, Squares, transform};
 use super::{filter_place, places};
@@ -12,6 +14,24 @@ use crate::tile::LANES;
 /// every line of the cache.
 const CHANNELS: usize = 8;
 
+/// Some filters of a weight.
+#[derive(Debug, Clone)]
+pub(super) struct Part {
+    /// The channels that they read.
+    pub from: Range<usize>,
+    /// The channels that they write.
+    pub to: Range<usize>,
+    /// How many of both there are in all.
+    pub of: [usize; 2],
+}
+
+impl Part {
+    /// The numbers of channels.
+    pub fn sizes(&self) -> [usize; 2] {
+        [self.from.len(), self.to.len()]
+    }
+}
+
 /// How the filters lie in the weight `[out, in, kernel, kernel]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Filters {
@@ -22,34 +42,34 @@ pub(crate) enum Filters {
 }
 
 impl Filters {
-    /// Writes the transformed filters from number `start` of `all` on, `[places][from][to, filled up to whole
-    /// vectors]`.
+    /// Writes some transformed filters, `[places][from][to, filled up to whole vectors]`.
     pub fn transform(
         self,
         w: &[f32],
-        from: usize,
-        [start, to, all]: [usize; 3],
+        part: &Part,
         kernel: usize,
         buffer: &mut Vec<f32>,
         filters: &mut [f32],
     ) {
+        let [from, to] = part.sizes();
         let (pitch, len) = (taps_pitch(to), kernel * kernel);
         let taps = room(buffer, CHANNELS * len * pitch);
         for first in (0..from).step_by(CHANNELS) {
             let count = CHANNELS.min(from - first);
             let into = &mut filters[first * round_up(to)..];
+            let channel = part.from.start + first;
             match self {
                 Self::Plain => {
                     let filters = Matrix {
-                        values: &w[(start * from + first) * len..],
-                        stride: from * len,
+                        values: &w[(part.to.start * part.of[0] + channel) * len..],
+                        stride: part.of[0] * len,
                     };
                     filters.transpose_into([to, count * len], taps, pitch);
                 }
                 Self::Transposed => {
                     for (i, taps) in taps.chunks_exact_mut(len * pitch).take(count).enumerate() {
                         let filters = Matrix {
-                            values: &w[((first + i) * all + start) * len..],
+                            values: &w[((channel + i) * part.of[1] + part.to.start) * len..],
                             stride: len,
                         };
                         filters.transpose_into([to, len], taps, pitch);
@@ -76,14 +96,15 @@ fn transform_channels(
     }
 }
 
-/// Writes the gradients of `to` filters, `[to, from, kernel, kernel]`, from the transformed ones.
+/// Writes the gradients of filters, `[to, of all from, kernel, kernel]`, from the transformed ones.
 pub(super) fn filter_grads(
     sums: &[f32],
-    [from, to]: [usize; 2],
+    part: &Part,
     kernel: usize,
     buffer: &mut Vec<f32>,
     w: &mut [f32],
 ) {
+    let [from, to] = part.sizes();
     let (pitch, len) = (taps_pitch(to), kernel * kernel);
     let taps = room(buffer, CHANNELS * len * pitch);
     let sums_at = places(filter_place([from, to]), round_up(to));
@@ -99,7 +120,8 @@ pub(super) fn filter_grads(
             values: taps,
             stride: pitch,
         };
-        taps.transpose_into([count * len, to], &mut w[first * len..], from * len);
+        let w = &mut w[(part.to.start * part.of[0] + part.from.start + first) * len..];
+        taps.transpose_into([count * len, to], w, part.of[0] * len);
     }
 }
 

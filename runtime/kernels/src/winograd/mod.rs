@@ -7,12 +7,14 @@
 //!
 //! With channels last, a tile is transformed a vector of channels at a time, and each place has an ordinary
 //! matrix product: `[tiles, in] · [in, out]`. Images are transposed line by line on the way in and out. Some
-//! rows of tiles are computed at a time, so that their values stay in the second-level cache.
+//! rows of tiles are computed at a time, so that their values stay in the second-level cache. Where the filters
+//! would not stay there, and the tiles are few, a block of filters is computed at a time instead.
 //!
 //! Both gradients are transposes of the convolution, with the same tiles. That of the input has the transposed
 //! filters, `[tiles, out] · [out, in]`, and adds up overlapping tiles. That of the weight is
 //! `[in, tiles] · [tiles, out]` at each place, summed over all tiles.
 
+mod blocks;
 mod choice;
 mod filters;
 mod maps;
@@ -25,7 +27,7 @@ pub(crate) use choice::is_faster;
 pub(crate) use pass::{input_grad, output};
 use tiles::Tiles;
 use transform::{PATCH, Squares, tile};
-pub(crate) use weight::weight_grad;
+pub(crate) use weight::{most_weights, weight_grad};
 
 use crate::im2col::round_up;
 use crate::shape::Sizes;
@@ -78,7 +80,7 @@ const FILTERS: usize = 5 << 20;
 
 /// How many of the filters `from` some channels `to` others are transformed at a time. A filter's values do not
 /// depend on the others.
-pub(crate) fn most_filters([from, to]: [usize; 2]) -> usize {
+fn most_filters([from, to]: [usize; 2]) -> usize {
     let parts = (PLACES * filter_place([from, to])).div_ceil(FILTERS);
     round_up(to.div_ceil(parts))
 }
@@ -94,6 +96,14 @@ fn band(from: &Tiles, to: &Tiles) -> usize {
     let tile = PLACES * (from.pitch() + to.pitch());
     let tiles = (BAND / tile).max(LEAST_TILES);
     (tiles / from.count[1]).max(1)
+}
+
+/// Whether there are at most so many tiles, while all transformed filters together are too many for the
+/// second-level cache.
+fn is_blocked(sizes: &Sizes, most_tiles: usize) -> bool {
+    let [from, _] = tiles(sizes);
+    let few = sizes.batch * from.count[0] * from.count[1] <= most_tiles;
+    few && PLACES * filter_place([sizes.channels, sizes.filters]) > BAND
 }
 
 #[cfg(test)]

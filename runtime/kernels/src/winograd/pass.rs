@@ -1,8 +1,11 @@
 //! The output and the gradient of the input: products with the filters at each place of every tile.
 
-use super::filters::Filters;
+use std::ops::Range;
+
+use super::blocks;
+use super::filters::{Filters, Part};
 use super::tiles::Tiles;
-use super::{PLACES, band, filter_place, most_filters, place_len, tiles};
+use super::{PLACES, band, filter_place, is_blocked, most_filters, place_len, tiles};
 use crate::matrix::{Matrix, Operand};
 use crate::product::Product;
 use crate::scratch::{self, Scratch, room};
@@ -27,15 +30,18 @@ pub(crate) fn input_grad(sizes: &Sizes, w: &[f32], grad: &[f32]) -> Vec<f32> {
 
 /// One of the two passes.
 #[derive(Clone, Copy)]
-struct Pass {
-    filters: Filters,
-    from: Tiles,
-    to: Tiles,
+pub(super) struct Pass {
+    pub filters: Filters,
+    pub from: Tiles,
+    pub to: Tiles,
 }
 
 impl Pass {
     fn run(self, sizes: &Sizes, x: &[f32], w: &[f32], bias: Option<&[f32]>) -> Vec<f32> {
         let Self { filters, from, to } = self;
+        if is_blocked(sizes, blocks::MOST_TILES) {
+            return blocks::run(self, sizes, x, w, bias);
+        }
         let mut y = vec![0.0; sizes.batch * sizes.groups * to.image_len()];
         let flops = sizes.flops() / sizes.groups;
         let most = most_filters([from.channels, to.channels]);
@@ -57,9 +63,14 @@ impl Pass {
                     let panels = room(panels, PLACES * weights);
                     let w = &w[group * sizes.filters * sizes.taps()..];
                     scratch::with(|scratch| {
-                        let chosen = [first, some.channels, to.channels];
-                        let (from, kernel) = (from.channels, sizes.kernel[0]);
-                        filters.transform(w, from, chosen, kernel, &mut scratch.block, panels);
+                        let (written, of) =
+                            (first..first + some.channels, [from.channels, to.channels]);
+                        let part = Part {
+                            from: 0..of[0],
+                            to: written,
+                            of,
+                        };
+                        filters.transform(w, &part, sizes.kernel[0], &mut scratch.block, panels);
                     });
                     let bias =
                         bias.map(|bias| &bias[group * to.channels + first..][..some.channels]);
@@ -98,15 +109,10 @@ impl Pass {
         let read = room(&mut scratch.rows, PLACES * from_place);
         let sums = room(&mut scratch.grad, PLACES * to_place);
         let lines = room(&mut scratch.image, from.lines_len());
-        // The last lines of a row of tiles are those of the next row, too, which may be in another band.
         let open = room(&mut scratch.block, to.lines_len());
         for first in (0..rows * x.len()).step_by(band) {
             let count = band.min(rows * x.len() - first);
-            let into = (&mut *read, from_place);
-            match self.filters {
-                Filters::Plain => from.inputs(x, first..first + count, lines, into),
-                Filters::Transposed => from.output_grads(x, first..first + count, lines, into),
-            }
+            self.read(x, first..first + count, lines, (read, from_place));
             for place in 0..PLACES {
                 Product {
                     a: Operand::Plain(Matrix {
@@ -125,21 +131,52 @@ impl Pass {
                 }
                 .run();
             }
-            for i in 0..count {
-                let (image, row) = ((first + i) / rows, (first + i) % rows);
-                let sums = (&sums[i * columns * pitches[1]..], to_place);
-                match self.filters {
-                    Filters::Plain => to.output(sums, row, open, y[image]),
-                    Filters::Transposed => to.input_grad(sums, row, open, y[image]),
-                }
+            self.write((sums, to_place), first..first + count, open, y);
+        }
+        self.add_bias(bias, y);
+    }
+
+    /// Transforms rows of tiles; the rows of all images are numbered one after another.
+    pub fn read(
+        &self,
+        x: &[&[f32]],
+        band: Range<usize>,
+        lines: &mut [f32],
+        into: (&mut [f32], usize),
+    ) {
+        match self.filters {
+            Filters::Plain => self.from.inputs(x, band, lines, into),
+            Filters::Transposed => self.from.output_grads(x, band, lines, into),
+        }
+    }
+
+    /// Writes what the sums of rows of tiles are transformed to. The last `lines` of a row are those of the
+    /// next one, too, which may be in another band.
+    pub fn write(
+        &self,
+        (sums, place): (&[f32], usize),
+        band: Range<usize>,
+        lines: &mut [f32],
+        y: &mut [&mut [f32]],
+    ) {
+        let ([rows, columns], to) = (self.to.count, &self.to);
+        for (i, at) in band.enumerate() {
+            let (image, row) = (at / rows, at % rows);
+            let sums = (&sums[i * columns * to.pitch()..], place);
+            match self.filters {
+                Filters::Plain => to.output(sums, row, lines, y[image]),
+                Filters::Transposed => to.input_grad(sums, row, lines, y[image]),
             }
         }
-        if let Some(bias) = bias {
-            for y in y {
-                for (plane, bias) in y.chunks_exact_mut(to.pixels()).zip(bias) {
-                    for y in plane {
-                        *y += bias;
-                    }
+    }
+
+    /// Adds a number for each channel.
+    pub fn add_bias(&self, bias: Option<&[f32]>, y: &mut [&mut [f32]]) {
+        let Some(bias) = bias else { return };
+        for y in y {
+            for (plane, bias) in y.chunks_exact_mut(self.to.pixels()).zip(bias) {
+                for y in plane {
+                    *y += bias;
                 }
             }
         }

@@ -100,9 +100,12 @@ proptest! {
 #[test]
 fn errors_of_large_convolutions_are_small() {
     for (x, filters) in [
+        // Blocks of filters, of which the last ones are smaller.
         ([3, 512, 4, 4], (64, 3)),
-        // More filters than are transformed at a time.
-        ([1, 512, 4, 4], (520, 3)),
+        ([1, 520, 4, 4], (520, 3)),
+        ([2, 100, 9, 9], (300, 5)),
+        // More tiles than blocks are for, and more filters than are transformed at a time.
+        ([1, 512, 68, 68], (300, 3)),
         ([2, 64, 32, 32], (64, 3)),
         ([9, 200, 7, 7], (40, 3)),
         ([4, 64, 14, 14], (256, 5)),

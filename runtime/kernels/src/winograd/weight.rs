@@ -1,8 +1,9 @@
 //! The gradient of the weight.
 
-use super::filters::filter_grads;
+use super::filters::{Part, filter_grads};
 use super::tiles::Tiles;
-use super::{PLACES, filter_place, place_len, tiles};
+use super::{PLACES, filter_place, is_blocked, most_filters, place_len, tiles};
+use crate::im2col::round_up;
 use crate::matrix::{Matrix, Operand};
 use crate::product::Product;
 use crate::scratch::{Scratch, room};
@@ -10,6 +11,17 @@ use crate::shape::{Filters, Sizes};
 
 /// Tiles of a band of the weight gradient, the terms of its sums. A product adds up so many in registers.
 const TERMS: usize = 128;
+
+/// The channels that the filters of a block read and write.
+const BLOCK: [usize; 2] = [32, 256];
+
+/// How many filters [`weight_grad`] has memory for: the sums of all of them are there at a time, but for blocks.
+pub(crate) fn most_weights(sizes: &Sizes) -> usize {
+    if is_blocked(sizes, TERMS) {
+        return sizes.filters;
+    }
+    most_filters([sizes.channels, sizes.filters])
+}
 
 /// Writes the weight gradient of some filters to `w`.
 pub(crate) fn weight_grad(
@@ -27,7 +39,6 @@ pub(crate) fn weight_grad(
     };
     let [rows, columns] = input.count;
     let (pitch, filters_pitch) = (input.pitch(), output.pitch());
-    let weights = filter_place([sizes.channels, filters.count]);
     // The same for every part of the filters, because it determines the order of the sums.
     let band = (TERMS / columns).clamp(1, rows * sizes.batch);
     let (v_place, m_place) = (
@@ -36,7 +47,6 @@ pub(crate) fn weight_grad(
     );
     let v = room(&mut scratch.rows, PLACES * v_place);
     let m = room(&mut scratch.grad, PLACES * m_place);
-    let sums = room(&mut scratch.panels, PLACES * weights);
     let lines = room(
         &mut scratch.image,
         input.lines_len().max(output.lines_len()),
@@ -52,25 +62,44 @@ pub(crate) fn weight_grad(
         let count = band.min(rows * sizes.batch - first);
         input.inputs(&x, first..first + count, lines, (v, v_place));
         output.output_grads(&grads, first..first + count, lines, (m, m_place));
-        for place in 0..PLACES {
-            Product {
-                a: Operand::Transposed(Matrix {
-                    values: &v[place * v_place..],
-                    stride: pitch,
-                }),
-                b: Matrix {
-                    values: &m[place * m_place..],
-                    stride: filters_pitch,
-                },
-                c: &mut sums[place * weights..],
-                pitch: filters_pitch,
-                sizes: [sizes.channels, count * columns, filters.count],
-                alpha: 1.0,
-                add: first > 0,
+        let last = first + count == rows * sizes.batch;
+        for part in blocks(sizes, filters.count) {
+            let weights = filter_place(part.sizes());
+            let sums = room(&mut scratch.panels, PLACES * weights);
+            for place in 0..PLACES {
+                let [a, b] = [
+                    (&v[place * v_place + part.from.start..], pitch),
+                    (&m[place * m_place + part.to.start..], filters_pitch),
+                ];
+                let [a, b] = [a, b].map(|(values, stride)| Matrix { values, stride });
+                let [from, to] = part.sizes();
+                Product {
+                    a: Operand::Transposed(a),
+                    b,
+                    c: &mut sums[place * weights..],
+                    pitch: round_up(to),
+                    sizes: [from, count * columns, to],
+                    alpha: 1.0,
+                    add: first > 0,
+                }
+                .run();
             }
-            .run();
+            if last {
+                filter_grads(sums, &part, sizes.kernel[0], &mut scratch.block, w);
+            }
         }
     }
-    let channels = [sizes.channels, filters.count];
-    filter_grads(sums, channels, sizes.kernel[0], &mut scratch.block, w);
+}
+
+/// The filters whose gradients are summed before others: all of them, or blocks where all tiles are one band.
+fn blocks(sizes: &Sizes, filters: usize) -> impl Iterator<Item = Part> {
+    let of = [sizes.channels, filters];
+    let [from, to] = if is_blocked(sizes, TERMS) { BLOCK } else { of };
+    let part = move |from_first: usize, to_first: usize| Part {
+        from: from_first..of[0].min(from_first + from),
+        to: to_first..of[1].min(to_first + to),
+        of,
+    };
+    let firsts = (0..filters).step_by(to);
+    firsts.flat_map(move |to| (0..of[0]).step_by(from).map(move |from| part(from, to)))
 }
