@@ -1,38 +1,24 @@
 //! One local SGD step: compiled by fedround, and eager burn autodiff, interleaved in one process.
 
+mod client;
+
 use std::sync::Arc;
 use std::time::Instant;
 
 use burn::optim::{GradientsParams, SgdConfig};
-use burn::tensor::{Device, DispatchTensor, Int, Tensor, TensorData};
-use burn_backend::ops::FloatTensorOps;
-use burn_dispatch::Dispatch;
+use burn::tensor::{Device, Int, Tensor, TensorData};
 use fedround_algorithms::{FedAvg, FedProx, Scaffold};
 use fedround_dsl::Algorithm;
-use fedround_exec::Program;
-use fedround_exec::executor::{Plan, Slots};
-use fedround_ir::tensor::Graph;
 use fedround_kernels::team;
-use fedround_models::{
-    CaptionConfig, Classifier, DigitsConfig, ForwardCx, Losses, McMahanCnn, Model, ResNetConfig,
-    Stem, Task, TwoNn, cross_entropy, find,
-};
-use fedround_trace::TracedModel;
+use fedround_models::{Classifier, ForwardCx, McMahanCnn, Model, Task, TwoNn, cross_entropy};
 use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use client::{COLOUR, Step, built, data, of_papers};
 
 const TASK: Task = Task {
     input: [1, 28, 28],
     classes: 10,
 };
-
-const COLOUR: Task = Task {
-    input: [3, 32, 32],
-    classes: 10,
-};
-
-/// Words that captions are made of, and the length of a caption.
-const VOCABULARY: usize = 1000;
-const WORDS: usize = 16;
 
 /// Steps of one kind in a row, so that all but the first find their own data in the caches, as they
 /// do in training.
@@ -119,34 +105,8 @@ fn corrections() {
 /// The larger networks that the papers train; `tests/reference/step_torch.py --papers` has the same.
 fn papers() {
     println!("\n| model | batch | one thread | helped |\n|---|--:|--:|--:|");
-    let device = Device::default();
     let (one, helper) = (pool(1), [Arc::new(pool(1))]);
-    let task = |channels, side| Task {
-        input: [channels, side, side],
-        classes: 10,
-    };
-    let resnet50 = ResNetConfig {
-        stem: Stem::ImageNet,
-        ..ResNetConfig::resnet50()
-    };
-    let (digits, photos, captions) = (task(3, 28), task(3, 224), task(3, 128));
-    let captioner = CaptionConfig::new(VOCABULARY).init(&device);
-    let models: [(&str, Box<dyn Model>, Task, usize); 3] = [
-        (
-            "digits-cnn",
-            Box::new(DigitsConfig::default().init(digits, &device)),
-            digits,
-            32,
-        ),
-        (
-            "resnet50, 224x224",
-            Box::new(resnet50.init(photos, &device)),
-            photos,
-            16,
-        ),
-        ("captioner, 128x128", Box::new(captioner), captions, 16),
-    ];
-    for (name, model, task, batch) in models {
+    for (name, model, task, batch) in of_papers() {
         let mut step = step(&FedAvg::default(), (model, task), batch, false);
         let alone = in_turns((5, 1), [(&one, &mut step)]);
         let mut helped = || team::with_helpers(&helper, &mut step);
@@ -210,73 +170,19 @@ fn in_turns<const N: usize>(
     })
 }
 
-fn data(pixels: usize, batch: usize) -> (Vec<f32>, Vec<i32>) {
-    let x = (0..batch * pixels)
-        .map(|i| ((i * 37 % 256) as f32) / 255.0)
-        .collect();
-    (x, (0..batch).map(|i| (i * 7 % 10) as i32).collect())
-}
-
 /// A step of an algorithm's client on `model`: state in, state out.
 fn compiled(algorithm: &dyn Algorithm, model: &str, batch: usize) -> impl FnMut() + Send + use<> {
     step(algorithm, (built(model, TASK), TASK), batch, false)
 }
 
-/// A bundled model.
-fn built(name: &str, task: Task) -> Box<dyn Model> {
-    let model = find(name).unwrap();
-    model.build(task, &Device::default()).unwrap()
-}
-
 fn step(
     algorithm: &dyn Algorithm,
-    (model, task): (Box<dyn Model>, Task),
+    model: (Box<dyn Model>, Task),
     batch: usize,
     exact: bool,
 ) -> impl FnMut() + Send + use<> {
-    let device = Device::default();
-    let columns = vec![("tokens".to_owned(), vec![WORDS])];
-    let tracer = TracedModel::new("model", model, task, Losses::default()).with_columns(columns);
-    let program = Program::compile(algorithm, tracer).unwrap();
-    // The loop over batches; an algorithm may compute something before it.
-    let graphs = program.graphs(batch).unwrap();
-    let reads_batch = |graph: &&Graph| graph.inputs.iter().any(|(name, _)| name == "x");
-    let graph = graphs.iter().find(reads_batch).unwrap();
-    let plan = Plan::new(graph).with_exact_convolutions(exact);
-    let [channels, height, width] = task.input;
-    let (x, y) = data(channels * height * width, batch);
-    let x = TensorData::new(x, [batch, channels, height, width]);
-    let x = Tensor::<4>::from_data(x, &device).into_dispatch();
-    let y = Tensor::<1, Int>::from_data(TensorData::new(y, [batch]), &device).into_dispatch();
-    let tokens = (0..batch * WORDS).map(|i| (i * 31 % VOCABULARY) as i32);
-    let tokens = TensorData::new(tokens.collect(), [batch, WORDS]);
-    let tokens = Tensor::<2, Int>::from_data(tokens, &device).into_dispatch();
-    let inputs = plan.inputs.iter().enumerate();
-    let inputs = inputs.map(|(i, (name, ty, _))| match name.as_str() {
-        "x" => x.clone(),
-        "y" => y.clone(),
-        "tokens" => tokens.clone(),
-        // Hyper-parameters.
-        _ if ty.shape == [1] => Tensor::<1>::from_floats([0.05], &device).into_dispatch(),
-        _ => {
-            let value = |j| (((i + j) * 13 % 101) as f32 - 50.0) * 1e-3;
-            let values: Vec<f32> = (0..ty.len()).map(value).collect();
-            let data = TensorData::new(values, burn::tensor::Shape::from(ty.shape.clone()));
-            Dispatch::float_from_data(data, device.as_dispatch())
-        }
-    });
-    // The state comes first; the rest, such as what a client received, stays.
-    let mut state: Vec<DispatchTensor> = inputs.collect();
-    let rest = state.split_off(program.model().model().leaves().len());
-    let mut slots = Slots::default();
-    move || {
-        let leaves = state.len();
-        let inputs = std::mem::take(&mut state).into_iter();
-        let inputs = inputs.chain(rest.iter().cloned());
-        let mut out = plan.run(device.as_dispatch(), inputs, &mut slots).unwrap();
-        out.truncate(leaves);
-        state = out;
-    }
+    let mut step = Step::new(algorithm, model, batch, exact);
+    move || step.take()
 }
 
 /// The same step as burn users write it.

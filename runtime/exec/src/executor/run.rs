@@ -3,7 +3,7 @@
 use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
 
-use super::plan::{Plan, Read};
+use super::plan::{Instr, Plan, Read};
 use crate::device::ExecError;
 use crate::ops::{self, Place};
 
@@ -24,6 +24,22 @@ impl Plan {
         inputs: impl IntoIterator<Item = DispatchTensor>,
         slots: &mut Slots,
     ) -> Result<Vec<DispatchTensor>, ExecError> {
+        self.run_observed(device, inputs, slots, |_| ())
+    }
+
+    /// As [`run`](Self::run); `done` is called after each instruction, with its place among
+    /// [`Plan::instrs`]. On a CPU its results are there then.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub fn run_observed(
+        &self,
+        device: &DispatchDevice,
+        inputs: impl IntoIterator<Item = DispatchTensor>,
+        slots: &mut Slots,
+        mut done: impl FnMut(usize),
+    ) -> Result<Vec<DispatchTensor>, ExecError> {
         let slots = &mut slots.0;
         slots.clear();
         slots.resize_with(self.slots, || None);
@@ -36,32 +52,39 @@ impl Plan {
             device,
             exact_convolutions: self.exact_convolutions,
         };
-        for instr in &self.instrs {
+        for (i, instr) in self.instrs.iter().enumerate() {
             let op = instr.op.name();
-            let mut reads = instr.ins.iter();
-            if let Some(kernel) = &instr.kernel {
-                let operands = reads.map(|r| read(slots, r)).collect::<Option<Vec<_>>>();
-                let results = operands.and_then(|operands| kernel.run(operands, device));
-                let results = results.ok_or(ExecError::EmptySlot { op })?;
-                for (slot, result) in instr.outs.iter().zip(results) {
-                    if let Some(slot) = slot {
-                        slots[*slot] = Some(result);
-                    }
-                }
-                continue;
-            }
-            let results = ops::apply(&instr.op, place, || read(slots, reads.next()?));
-            let (first, second) = results.ok_or(ExecError::EmptySlot { op })?;
-            for (slot, result) in instr.outs.iter().zip([Some(first), second]) {
-                if let (Some(slot), Some(result)) = (slot, result) {
-                    slots[*slot] = Some(result);
-                }
-            }
+            instr.run(place, slots).ok_or(ExecError::EmptySlot { op })?;
+            done(i);
         }
         let outputs = self.outputs.iter();
         outputs
             .map(|(_, r)| read(slots, r).ok_or(ExecError::EmptySlot { op: "return" }))
             .collect()
+    }
+}
+
+impl Instr {
+    /// Computes its results into their slots. `None` where an operand's slot is empty.
+    fn run(&self, place: Place<'_>, slots: &mut [Option<DispatchTensor>]) -> Option<()> {
+        let mut reads = self.ins.iter();
+        if let Some(kernel) = &self.kernel {
+            let operands = reads.map(|r| read(slots, r)).collect::<Option<Vec<_>>>()?;
+            let results = kernel.run(operands, place.device)?;
+            for (slot, result) in self.outs.iter().zip(results) {
+                if let Some(slot) = slot {
+                    slots[*slot] = Some(result);
+                }
+            }
+            return Some(());
+        }
+        let (first, second) = ops::apply(&self.op, place, || read(slots, reads.next()?))?;
+        for (slot, result) in self.outs.iter().zip([Some(first), second]) {
+            if let (Some(slot), Some(result)) = (slot, result) {
+                slots[*slot] = Some(result);
+            }
+        }
+        Some(())
     }
 }
 

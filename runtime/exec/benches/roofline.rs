@@ -1,0 +1,224 @@
+//! What each op of a step reaches of the machine's speed and of its memory's:
+//! `cargo bench -p fedround-exec --bench roofline -- resnet18`.
+
+#![allow(clippy::unwrap_used, reason = "a benchmark stops at its first error")]
+
+#[path = "step/client.rs"]
+mod client;
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use burn::tensor::{Device, Tensor};
+use fedround_algorithms::FedAvg;
+use fedround_ir::tensor::{Graph, Node};
+use fedround_passes::tensor::{NodeCost, cost};
+
+use client::{COLOUR, Step, built, of_papers};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Steps before the first that is measured, and steps that are.
+const WARM_UP: usize = 2;
+const STEPS: usize = 9;
+/// The part of a step that an op takes at least to have a row of its own.
+const SHOWN: f64 = 0.01;
+
+/// Measures the peaks of this machine, then the steps of the models that arguments name (a part of a
+/// name is enough), or of all of them. Everything runs on one thread.
+fn main() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    pool.unwrap().install(|| {
+        let peak = Peak::measured();
+        println!(
+            "one thread: {:.0} GFLOP/s in a product of 512x512 matrices, {:.0} GB/s in `y + 0.5 x` of 64 MB each",
+            peak.flops / 1e9,
+            peak.bytes / 1e9
+        );
+        let resnet18 = |batch| ("resnet18, 32x32", built("resnet18", COLOUR), COLOUR, batch);
+        let models = [resnet18(10), resnet18(50)].into_iter().chain(of_papers());
+        let named: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
+        for (name, model, task, batch) in models {
+            if named.is_empty() || named.iter().any(|part| name.contains(part)) {
+                println!("\n{name}, batch {batch}\n");
+                let step = Step::new(&FedAvg::default(), (model, task), batch, false);
+                table(step, &peak);
+            }
+        }
+    });
+}
+
+/// What the machine does at best.
+struct Peak {
+    /// Floating-point operations a second.
+    flops: f64,
+    /// Bytes a second, from and to memory.
+    bytes: f64,
+}
+
+impl Peak {
+    fn measured() -> Self {
+        let device = Device::default();
+        let (side, long) = (512, 16 << 20);
+        let a = Tensor::<2>::ones([side, side], &device);
+        let product = fastest(|| a.clone().matmul(a.clone()));
+        let (x, mut y) = (vec![1.0_f32; long], vec![1.0_f32; long]);
+        // Both are read, and one is written.
+        let sum = fastest(|| {
+            for (y, x) in y.iter_mut().zip(&x) {
+                *y += 0.5 * x;
+            }
+        });
+        Self {
+            flops: 2.0 * (side * side * side) as f64 / product.as_secs_f64(),
+            bytes: 12.0 * long as f64 / sum.as_secs_f64(),
+        }
+    }
+}
+
+/// The shortest of some runs.
+fn fastest<T>(mut run: impl FnMut() -> T) -> Duration {
+    let time = |_| {
+        let start = Instant::now();
+        std::hint::black_box(run());
+        start.elapsed()
+    };
+    (0..20).map(time).min().unwrap()
+}
+
+/// What equal ops of a step take together.
+#[derive(Default)]
+struct Row {
+    count: usize,
+    seconds: f64,
+    flops: u64,
+    bytes: u64,
+}
+
+impl Row {
+    fn add(&mut self, other: &Row) {
+        self.count += other.count;
+        self.seconds += other.seconds;
+        self.flops += other.flops;
+        self.bytes += other.bytes;
+    }
+
+    fn print(&self, name: &str, step: f64, peak: &Peak) {
+        let (flops, bytes) = (
+            self.flops as f64 / self.seconds,
+            self.bytes as f64 / self.seconds,
+        );
+        println!(
+            "| {name} | {} | {:.2} | {:.0} % | {:.0} | {:.0} % | {:.0} | {:.0} % |",
+            self.count,
+            1e3 * self.seconds,
+            100.0 * self.seconds / step,
+            flops / 1e9,
+            100.0 * flops / peak.flops,
+            bytes / 1e9,
+            100.0 * bytes / peak.bytes
+        );
+    }
+}
+
+/// Prints the ops of a step as a Markdown table, the longest first.
+fn table(mut step: Step, peak: &Peak) {
+    let times = medians(&mut step);
+    let (total, mut rows) = (times.iter().sum(), BTreeMap::<String, Row>::new());
+    for (instruction, seconds) in instructions(&step).into_iter().zip(times) {
+        let one = Row {
+            seconds,
+            ..instruction.1
+        };
+        rows.entry(instruction.0).or_default().add(&one);
+    }
+    let mut rows: Vec<(String, Row)> = rows.into_iter().collect();
+    rows.sort_by(|(_, a), (_, b)| b.seconds.total_cmp(&a.seconds));
+    let (mut others, mut all) = (Row::default(), Row::default());
+    println!(
+        "| op, operands → result | times | ms | of the step | GFLOP/s | of the peak | GB/s | of the peak |"
+    );
+    println!("|---|--:|--:|--:|--:|--:|--:|--:|");
+    for (name, row) in &rows {
+        all.add(row);
+        match row.seconds < SHOWN * total {
+            true => others.add(row),
+            false => row.print(name, total, peak),
+        }
+    }
+    others.print("others", total, peak);
+    all.print("all", total, peak);
+}
+
+/// The median time of each instruction of a step, in seconds.
+fn medians(step: &mut Step) -> Vec<f64> {
+    let mut times = vec![vec![]; step.plan.instrs.len()];
+    for _ in 0..WARM_UP {
+        step.take();
+    }
+    for _ in 0..STEPS {
+        let mut last = Instant::now();
+        step.observed(|i| {
+            let now = Instant::now();
+            times[i].push((now - last).as_secs_f64());
+            last = now;
+        });
+    }
+    let median = |mut times: Vec<f64>| {
+        times.sort_by(f64::total_cmp);
+        times[times.len() / 2]
+    };
+    times.into_iter().map(median).collect()
+}
+
+/// The form of each instruction of a step, and what it computes and moves.
+fn instructions(step: &Step) -> Vec<(String, Row)> {
+    let graph = &step.graph;
+    let mut nodes = graph.nodes.iter().zip(cost(graph).nodes);
+    let instructions = step.plan.instrs.iter().map(|instr| {
+        let (mut names, mut row) = (
+            vec![],
+            Row {
+                count: 1,
+                ..Row::default()
+            },
+        );
+        // An instruction is a node, or several that were joined; the last one has its result.
+        for (
+            node,
+            NodeCost {
+                flops,
+                read,
+                written,
+                ..
+            },
+        ) in nodes.by_ref()
+        {
+            names.push(form(graph, node));
+            row.flops += flops;
+            row.bytes += read + written;
+            if node.outs[0] == instr.results[0] {
+                break;
+            }
+        }
+        (names.join(" and "), row)
+    });
+    instructions.collect()
+}
+
+/// An op with the shapes of its first operands and of its result.
+fn form(graph: &Graph, node: &Node) -> String {
+    let shape = |v| {
+        let sizes = graph.shape(v).iter().map(usize::to_string);
+        sizes.collect::<Vec<_>>().join("x")
+    };
+    let operands: Vec<String> = node.ins.iter().take(2).map(|v| shape(*v)).collect();
+    let more = if node.ins.len() > 2 { ", …" } else { "" };
+    format!(
+        "{} {}{more} → {}",
+        node.op.name(),
+        operands.join(", "),
+        shape(node.outs[0])
+    )
+}
