@@ -16,6 +16,7 @@ fn every_pass_leaves_a_sound_graph() {
             "dce",
             "sink-views",
             "lift-expands",
+            "join-products",
             "fuse",
             "fuse-elementwise",
             "early-updates",

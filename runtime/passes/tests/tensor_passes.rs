@@ -14,7 +14,7 @@ const STEP: &str = "tensor.graph @step(%w: f32[3x4], %x: f32[2x3], %g: f32[2x4])
 }";
 
 /// A graph for a pass, as `pass` or `pass=number`.
-const CASES: [(&str, &str); 25] = [
+const CASES: [(&str, &str); 26] = [
     (
         "pool-first",
         "tensor.graph @forward(%x: f32[2x3x4x4]) {
@@ -180,6 +180,18 @@ const CASES: [(&str, &str); 25] = [
   %1 = tensor.mean %0 : f32[1]
   %2 = tensor.neg %1 : f32[1]
   return loss = %2
+}",
+    ),
+    (
+        "join-products",
+        "tensor.graph @step(%x: f32[2x8], %g: f32[2x8], %y: f32[1x8], %h: f32[1x8], %d: f32[8x8]) {
+  %0 = tensor.permute[1, 0] %x : f32[8x2]
+  %1 = tensor.matmul %0, %g : f32[8x8]
+  %2 = tensor.permute[1, 0] %y : f32[8x1]
+  %3 = tensor.matmul %2, %h : f32[8x8]
+  %4 = tensor.add %1, %d : f32[8x8]
+  %5 = tensor.add %4, %3 : f32[8x8]
+  return w = %5
 }",
     ),
     (

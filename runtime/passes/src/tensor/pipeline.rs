@@ -157,7 +157,7 @@ pub fn parametrize_constants_with(
     Ok(supplies)
 }
 
-/// Computes on what is repeated before it is repeated, fuses parameter updates and then chains of elementwise
+/// Computes on what is repeated before it is repeated, joins products and fuses parameter updates and then chains of elementwise
 /// ops, and shortens the lives of gradients and activations, for devices whose backend does not fuse.
 ///
 /// # Errors
@@ -170,6 +170,7 @@ pub fn fuse_with(
 ) -> Result<(), PassError> {
     for pass in [
         "lift-expands",
+        "join-products",
         "fuse",
         "fuse-elementwise",
         "early-updates",

@@ -32,7 +32,7 @@ macro_rules! rebuilds {
     };
 }
 
-const TENSOR: [Pass<Graph>; 25] = [
+const TENSOR: [Pass<Graph>; 26] = [
     rebuilds!(
         "pool-first",
         "max pools before the rectifications that only they read",
@@ -98,6 +98,11 @@ const TENSOR: [Pass<Graph>; 25] = [
         "lift-expands",
         "compute on what is repeated before it is repeated",
         transform::lift_expands
+    ),
+    rebuilds!(
+        "join-products",
+        "one matrix product for all products that are added up",
+        transform::join_products
     ),
     rebuilds!(
         "fuse",
