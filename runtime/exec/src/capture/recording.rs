@@ -2,22 +2,15 @@
 
 use burn_dispatch::DispatchDevice;
 
-use super::buffer::{Buffer, lost};
+use super::buffer::lost;
 use super::graph::{Graph, reason};
-use super::step::CapturedStep;
+use super::step::{CapturedStep, Runs};
 use super::validate::differs;
 use crate::device::ExecError;
 use crate::tensor::read;
 
 /// How often a recording is tried.
 const ATTEMPTS: usize = 3;
-
-/// How steps run, one or several: what is recorded, its replay, and where its losses are.
-pub(super) struct Runs {
-    pub replay: fn(&CapturedStep) -> Result<(), ExecError>,
-    pub plain: fn(&mut CapturedStep, &DispatchDevice) -> Result<(), ExecError>,
-    pub losses: fn(&CapturedStep) -> &[Buffer],
-}
 
 impl CapturedStep {
     /// Records these steps, or says why the device does not; the state is as before. A recording

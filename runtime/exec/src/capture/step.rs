@@ -9,7 +9,6 @@ use super::block::Block;
 use super::buffer::{Buffer, lost, own, write_all};
 use super::graph::Graph;
 use super::layout::{ExampleColumn, InputRole, LoopStart, StepInputs, StepLayout};
-use super::recording::Runs;
 use super::stats::CaptureStats;
 use crate::device::ExecError;
 use crate::executor::Slots;
@@ -19,6 +18,13 @@ use fedround_ir::tensor::{DType, TensorType};
 
 /// How many replays are compared with a plain run before they are trusted.
 const CHECKS: usize = 3;
+
+/// How steps run, one or several: what is recorded, its replay, and where its losses are.
+pub(super) struct Runs {
+    pub replay: fn(&CapturedStep) -> Result<(), ExecError>,
+    pub plain: fn(&mut CapturedStep, &DispatchDevice) -> Result<(), ExecError>,
+    pub losses: fn(&CapturedStep) -> &[Buffer],
+}
 
 const ONE: Runs = Runs {
     replay: |step| match &step.graph {

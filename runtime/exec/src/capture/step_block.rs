@@ -6,8 +6,7 @@ use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_ir::tensor::TensorType;
 
 use super::buffer::{Buffer, lost};
-use super::recording::Runs;
-use super::step::CapturedStep;
+use super::step::{CapturedStep, Runs};
 use crate::device::ExecError;
 use crate::tensor::take_ints;
 

@@ -14,6 +14,7 @@
 //! filters, `[tiles, out] · [out, in]`, and adds up overlapping tiles. That of the weight is
 //! `[in, tiles] · [tiles, out]` at each place, summed over all tiles.
 
+mod bands;
 mod blocks;
 mod choice;
 mod filters;
@@ -24,7 +25,8 @@ mod transform;
 mod weight;
 
 pub(crate) use choice::is_faster;
-pub(crate) use pass::{input_grad, output};
+use filters::Filters;
+use pass::Pass;
 use tiles::Tiles;
 use transform::{PATCH, Squares, tile};
 pub(crate) use weight::{most_weights, weight_grad};
@@ -32,6 +34,28 @@ pub(crate) use weight::{most_weights, weight_grad};
 use crate::im2col::round_up;
 use crate::shape::Sizes;
 use crate::tile::LANES;
+
+/// The convolution over slices.
+pub(crate) fn output(sizes: &Sizes, x: &[f32], w: &[f32], bias: Option<&[f32]>) -> Vec<f32> {
+    let [from, to] = tiles(sizes);
+    let filters = Filters::Plain;
+    run(Pass { filters, from, to }, sizes, x, w, bias)
+}
+
+/// The gradient of the input over slices.
+pub(crate) fn input_grad(sizes: &Sizes, w: &[f32], grad: &[f32]) -> Vec<f32> {
+    let [to, from] = tiles(sizes);
+    let filters = Filters::Transposed;
+    run(Pass { filters, from, to }, sizes, grad, w, None)
+}
+
+fn run(pass: Pass, sizes: &Sizes, x: &[f32], w: &[f32], bias: Option<&[f32]>) -> Vec<f32> {
+    if is_blocked(sizes, blocks::MOST_TILES) {
+        blocks::run(pass, sizes, x, w, bias)
+    } else {
+        bands::run(pass, sizes, x, w, bias)
+    }
+}
 
 /// The values of a transformed tile, each with a product of its own.
 const PLACES: usize = PATCH * PATCH;
@@ -87,16 +111,6 @@ fn most_filters([from, to]: [usize; 2]) -> usize {
 
 /// Values of the transformed input and output of a band of tiles (1 MiB).
 const BAND: usize = 256 * 1024;
-
-/// The fewest tiles of a band. They read all filters, which must not take longer than their products.
-const LEAST_TILES: usize = 64;
-
-/// Rows of tiles that are computed at a time.
-fn band(from: &Tiles, to: &Tiles) -> usize {
-    let tile = PLACES * (from.pitch() + to.pitch());
-    let tiles = (BAND / tile).max(LEAST_TILES);
-    (tiles / from.count[1]).max(1)
-}
 
 /// Whether there are at most so many tiles, while all transformed filters together are too many for the
 /// second-level cache.
