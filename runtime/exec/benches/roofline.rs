@@ -31,14 +31,15 @@ fn main() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     pool.unwrap().install(|| {
         let peak = Peak::measured();
-        println!(
-            "one thread: {:.0} GFLOP/s in a product of 512x512 matrices, {:.0} GB/s in `y + 0.5 x` of 64 MB each",
-            peak.flops / 1e9,
-            peak.bytes / 1e9
-        );
+        let (flops, bytes) = (peak.flops / 1e9, peak.bytes / 1e9);
+        print!("one thread: {flops:.0} GFLOP/s in a product of 512x512 matrices, ");
+        println!("{bytes:.0} GB/s in `y + 0.5 x` of 64 MB each");
         let resnet18 = |batch| ("resnet18, 32x32", built("resnet18", COLOUR), COLOUR, batch);
         let models = [resnet18(10), resnet18(50)].into_iter().chain(of_papers());
-        let named: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
+        let named: Vec<String> = std::env::args()
+            .skip(1)
+            .filter(|a| !a.starts_with("--"))
+            .collect();
         for (name, model, task, batch) in models {
             if named.is_empty() || named.iter().any(|part| name.contains(part)) {
                 println!("\n{name}, batch {batch}\n");
@@ -136,9 +137,8 @@ fn table(mut step: Step, peak: &Peak) {
     let mut rows: Vec<(String, Row)> = rows.into_iter().collect();
     rows.sort_by(|(_, a), (_, b)| b.seconds.total_cmp(&a.seconds));
     let (mut others, mut all) = (Row::default(), Row::default());
-    println!(
-        "| op, operands → result | times | ms | of the step | GFLOP/s | of the peak | GB/s | of the peak |"
-    );
+    print!("| op, operands → result | times | ms | of the step ");
+    println!("| GFLOP/s | of the peak | GB/s | of the peak |");
     println!("|---|--:|--:|--:|--:|--:|--:|--:|");
     for (name, row) in &rows {
         all.add(row);
