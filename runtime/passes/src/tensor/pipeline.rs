@@ -157,8 +157,9 @@ pub fn parametrize_constants_with(
     Ok(supplies)
 }
 
-/// Computes on what is repeated before it is repeated, joins products and fuses parameter updates and then chains of elementwise
-/// ops, and shortens the lives of gradients and activations, for devices whose backend does not fuse.
+/// Computes on what is repeated before it is repeated, joins products that are added up, fuses parameter
+/// updates and then chains of elementwise ops, and shortens the lives of gradients and activations, for
+/// devices whose backend does not fuse.
 ///
 /// # Errors
 ///
