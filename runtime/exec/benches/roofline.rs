@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 
 use burn::tensor::{Device, Tensor};
 use fedround_algorithms::FedAvg;
+use fedround_exec::executor::Plan;
 use fedround_ir::tensor::{Graph, Node};
-use fedround_passes::tensor::{NodeCost, cost};
+use fedround_passes::tensor::cost;
 
 use client::{COLOUR, Step, built, of_papers};
 
@@ -43,8 +44,8 @@ fn main() {
         for (name, model, task, batch) in models {
             if named.is_empty() || named.iter().any(|part| name.contains(part)) {
                 println!("\n{name}, batch {batch}\n");
-                let step = Step::new(&FedAvg::default(), (model, task), batch, false);
-                table(step, &peak);
+                let (step, graph) = Step::new(&FedAvg::default(), (model, task), batch, false);
+                table(step, &graph, &peak);
             }
         }
     });
@@ -124,15 +125,12 @@ impl Row {
 }
 
 /// Prints the ops of a step as a Markdown table, the longest first.
-fn table(mut step: Step, peak: &Peak) {
+fn table(mut step: Step, graph: &Graph, peak: &Peak) {
     let times = medians(&mut step);
     let (total, mut rows) = (times.iter().sum(), BTreeMap::<String, Row>::new());
-    for (instruction, seconds) in instructions(&step).into_iter().zip(times) {
-        let one = Row {
-            seconds,
-            ..instruction.1
-        };
-        rows.entry(instruction.0).or_default().add(&one);
+    for ((name, row), seconds) in instructions(&step.plan, graph).into_iter().zip(times) {
+        let row = Row { seconds, ..row };
+        rows.entry(name).or_default().add(&row);
     }
     let mut rows: Vec<(String, Row)> = rows.into_iter().collect();
     rows.sort_by(|(_, a), (_, b)| b.seconds.total_cmp(&a.seconds));
@@ -172,32 +170,17 @@ fn medians(step: &mut Step) -> Vec<f64> {
     times.into_iter().map(median).collect()
 }
 
-/// The form of each instruction of a step, and what it computes and moves.
-fn instructions(step: &Step) -> Vec<(String, Row)> {
-    let graph = &step.graph;
+/// The form of each instruction of a plan of a graph, and what it computes and moves.
+fn instructions(plan: &Plan, graph: &Graph) -> Vec<(String, Row)> {
     let mut nodes = graph.nodes.iter().zip(cost(graph).nodes);
-    let instructions = step.plan.instrs.iter().map(|instr| {
-        let (mut names, mut row) = (
-            vec![],
-            Row {
-                count: 1,
-                ..Row::default()
-            },
-        );
+    let instructions = plan.instrs.iter().map(|instr| {
+        let (mut names, mut row) = (vec![], Row::default());
+        row.count = 1;
         // An instruction is a node, or several that were joined; the last one has its result.
-        for (
-            node,
-            NodeCost {
-                flops,
-                read,
-                written,
-                ..
-            },
-        ) in nodes.by_ref()
-        {
+        for (node, cost) in nodes.by_ref() {
             names.push(form(graph, node));
-            row.flops += flops;
-            row.bytes += read + written;
+            row.flops += cost.flops;
+            row.bytes += cost.read + cost.written;
             if node.outs[0] == instr.results[0] {
                 break;
             }

@@ -1,14 +1,12 @@
-//! Convolutions whose filters are transformed in parts: the bits of each do not depend on the others.
+//! Convolutions whose filters are transformed in blocks or parts: the bits of each do not depend on the others.
 
 use burn_backend::TensorData;
 use burn_flex::FlexTensor;
 use fedround_kernels::{Conv2d, conv2d, conv2d_input_grad, conv2d_weight_grad};
 
-const BATCH: usize = 40;
-/// Filters and channels. All of them are two parts, and a half is one.
+/// Filters and channels. Where there are many tiles, all of them are two parts, and a half is one.
 const ALL: usize = 512;
 const HALF: usize = ALL / 2;
-const PIXELS: usize = 16;
 const TAPS: usize = 9;
 
 fn numbers(len: usize, seed: usize) -> Vec<f32> {
@@ -30,33 +28,41 @@ fn halves(values: &[f32], len: usize, half: usize) -> Vec<f32> {
 
 #[test]
 fn parts_of_the_filters_are_done_as_all_are() {
+    // Few tiles, which blocks of filters are for, and many.
+    for (batch, side) in [(40, 4), (1, 68)] {
+        halves_are_done_as_all_are(batch, side);
+    }
+}
+
+fn halves_are_done_as_all_are(batch: usize, side: usize) {
+    let pixels = side * side;
     let options = Conv2d {
         padding: [1, 1],
         ..Conv2d::default()
     };
     let (x, g) = (
-        numbers(BATCH * ALL * PIXELS, 1),
-        numbers(BATCH * ALL * PIXELS, 2),
+        numbers(batch * ALL * pixels, 1),
+        numbers(batch * ALL * pixels, 2),
     );
     let w = numbers(ALL * ALL * TAPS, 3);
-    let images = |values: &Vec<f32>| tensor(values.clone(), [BATCH, ALL], 4);
+    let images = |values: &Vec<f32>| tensor(values.clone(), [batch, ALL], side);
     let weight = tensor(w.clone(), [ALL, ALL], 3);
     let (x_all, g_all) = (images(&x), images(&g));
     let y = conv2d(&x_all, &weight, None, &options);
-    let dx = conv2d_input_grad(&weight, &g_all, [BATCH, ALL, 4, 4], &options);
+    let dx = conv2d_input_grad(&weight, &g_all, [batch, ALL, side, side], &options);
     let dw = conv2d_weight_grad(&x_all, &g_all, [ALL, ALL, 3, 3], &options);
     let (y, dx, dw) = (y.storage::<f32>(), dx.storage::<f32>(), dw.storage::<f32>());
     for half in 0..2 {
         // Half of the filters.
         let some = tensor(halves(&w, w.len(), half), [HALF, ALL], 3);
         let found = conv2d(&x_all, &some, None, &options);
-        assert!(found.storage::<f32>() == halves(y, ALL * PIXELS, half));
-        let some = tensor(halves(&g, ALL * PIXELS, half), [BATCH, HALF], 4);
+        assert!(found.storage::<f32>() == halves(y, ALL * pixels, half));
+        let some = tensor(halves(&g, ALL * pixels, half), [batch, HALF], side);
         let found = conv2d_weight_grad(&x_all, &some, [HALF, ALL, 3, 3], &options);
         assert!(found.storage::<f32>() == halves(dw, dw.len(), half));
         // Half of the channels, which are the filters of the gradient.
         let some = tensor(halves(&w, ALL * TAPS, half), [ALL, HALF], 3);
-        let found = conv2d_input_grad(&some, &g_all, [BATCH, HALF, 4, 4], &options);
-        assert!(found.storage::<f32>() == halves(dx, ALL * PIXELS, half));
+        let found = conv2d_input_grad(&some, &g_all, [batch, HALF, side, side], &options);
+        assert!(found.storage::<f32>() == halves(dx, ALL * pixels, half));
     }
 }

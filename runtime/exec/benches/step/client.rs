@@ -62,8 +62,6 @@ pub fn of_papers() -> [(&'static str, Box<dyn Model>, Task, usize); 3] {
 
 /// The step of an algorithm's client over its batches: state in, state out.
 pub struct Step {
-    #[allow(dead_code, reason = "only the roofline reads it")]
-    pub graph: Graph,
     pub plan: Plan,
     device: Device,
     state: Vec<DispatchTensor>,
@@ -73,12 +71,13 @@ pub struct Step {
 }
 
 impl Step {
+    /// A step, and the graph that it computes.
     pub fn new(
         algorithm: &dyn Algorithm,
         (model, task): (Box<dyn Model>, Task),
         batch: usize,
         exact: bool,
-    ) -> Self {
+    ) -> (Self, Graph) {
         let device = Device::default();
         let columns = vec![("tokens".to_owned(), vec![WORDS])];
         let tracer =
@@ -91,14 +90,14 @@ impl Step {
         let plan = Plan::new(&graph).with_exact_convolutions(exact);
         let mut state = inputs(&plan, task, batch, &device);
         let rest = state.split_off(program.model().model().leaves().len());
-        Self {
-            graph,
+        let step = Self {
             plan,
             device,
             state,
             rest,
             slots: Slots::default(),
-        }
+        };
+        (step, graph)
     }
 
     /// Takes a step; `done` is called after each of the plan's instructions.

@@ -175,13 +175,14 @@ fn compiled(algorithm: &dyn Algorithm, model: &str, batch: usize) -> impl FnMut(
     step(algorithm, (built(model, TASK), TASK), batch, false)
 }
 
+/// The same on a model of the caller's; with `exact`, by exact convolutions.
 fn step(
     algorithm: &dyn Algorithm,
     model: (Box<dyn Model>, Task),
     batch: usize,
     exact: bool,
 ) -> impl FnMut() + Send + use<> {
-    let mut step = Step::new(algorithm, model, batch, exact);
+    let (mut step, _) = Step::new(algorithm, model, batch, exact);
     move || step.take()
 }
 

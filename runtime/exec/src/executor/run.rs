@@ -95,3 +95,27 @@ fn read(slots: &mut [Option<DispatchTensor>], read: &Read) -> Option<DispatchTen
         slots[read.slot].clone()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::{Device, Tensor};
+    use fedround_ir::Loc;
+    use fedround_ir::tensor::{Graph, Op, TensorType};
+
+    use super::*;
+
+    #[test]
+    fn each_instruction_is_observed_in_order() {
+        let mut graph = Graph::default();
+        let x = graph.input("x", TensorType::f32([2, 3]));
+        let y = graph.push(Op::Exp, &[x], Loc::caller()).unwrap();
+        let y = graph.push(Op::Neg, &[y], Loc::caller()).unwrap();
+        graph.outputs.push(("y".into(), y));
+        let device = Device::default();
+        let x = Tensor::<2>::ones([2, 3], &device).into_dispatch();
+        let (mut seen, mut slots) = (vec![], Slots::default());
+        let (plan, device) = (Plan::new(&graph), device.as_dispatch());
+        let run = plan.run_observed(device, [x], &mut slots, |i| seen.push(i));
+        assert_eq!((run.unwrap().len(), seen), (1, vec![0, 1]));
+    }
+}

@@ -3,6 +3,7 @@
 mod convolutions;
 mod fused;
 mod gpu_fusion;
+mod joined_products;
 mod precision;
 
 use burn::tensor::{Device, Shape, TensorData};

@@ -66,28 +66,54 @@ pub(crate) fn weight_grad(
         for part in blocks(sizes, filters.count) {
             let weights = filter_place(part.sizes());
             let sums = room(&mut scratch.panels, PLACES * weights);
-            for place in 0..PLACES {
-                let [a, b] = [
-                    (&v[place * v_place + part.from.start..], pitch),
-                    (&m[place * m_place + part.to.start..], filters_pitch),
-                ];
-                let [a, b] = [a, b].map(|(values, stride)| Matrix { values, stride });
-                let [from, to] = part.sizes();
-                Product {
-                    a: Operand::Transposed(a),
-                    b,
-                    c: &mut sums[place * weights..],
-                    pitch: round_up(to),
-                    sizes: [from, count * columns, to],
-                    alpha: 1.0,
-                    add: first > 0,
-                }
-                .run();
-            }
+            let terms = Terms {
+                count: count * columns,
+                inputs: (v, v_place, pitch),
+                grads: (m, m_place, filters_pitch),
+            };
+            terms.sum(&part, first > 0, sums);
             if last {
                 filter_grads(sums, &part, sizes.kernel[0], &mut scratch.block, w);
             }
         }
+    }
+}
+
+/// The transformed tiles of a band: values, distance between places, and between tiles.
+struct Terms<'a> {
+    count: usize,
+    inputs: (&'a [f32], usize, usize),
+    grads: (&'a [f32], usize, usize),
+}
+
+impl Terms<'_> {
+    /// Writes or adds the sums of some filters at each place.
+    fn sum(&self, part: &Part, add: bool, sums: &mut [f32]) {
+        let ([from, to], weights) = (part.sizes(), filter_place(part.sizes()));
+        for place in 0..PLACES {
+            Product {
+                a: Operand::Transposed(matrix(self.inputs, place, part.from.start)),
+                b: matrix(self.grads, place, part.to.start),
+                c: &mut sums[place * weights..],
+                pitch: round_up(to),
+                sizes: [from, self.count, to],
+                alpha: 1.0,
+                add,
+            }
+            .run();
+        }
+    }
+}
+
+/// The tiles' values at a place, from a channel on.
+fn matrix<'a>(
+    (values, step, stride): (&'a [f32], usize, usize),
+    place: usize,
+    channel: usize,
+) -> Matrix<'a> {
+    Matrix {
+        values: &values[place * step + channel..],
+        stride,
     }
 }
 

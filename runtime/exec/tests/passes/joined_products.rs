@@ -1,0 +1,120 @@
+//! A sum of matrix products is one product, which computes the same.
+
+use fedround_ir::Loc;
+use fedround_ir::tensor::{DType, Graph, Op, TensorType, Val};
+use fedround_passes::tensor::{join_products, mixed_precision};
+
+use crate::passes::fused::same_as;
+
+/// A graph under construction.
+#[derive(Default)]
+struct Sums(Graph);
+
+impl Sums {
+    fn input(&mut self, name: &str, shape: &[usize]) -> Val {
+        self.0.input(name, TensorType::f32(shape))
+    }
+
+    fn op(&mut self, op: Op, ins: &[Val]) -> Val {
+        self.0.push(op, ins, Loc::caller()).unwrap()
+    }
+
+    /// `aᵀ g` of two more inputs, as a layer's gradient is; for several clients, whose axis comes first.
+    fn gradient(&mut self, number: usize, clients: Option<usize>, batch: usize) -> Val {
+        let shape = |columns| {
+            clients
+                .into_iter()
+                .chain([batch, columns])
+                .collect::<Vec<_>>()
+        };
+        let a = self.input(&format!("a{number}"), &shape(12));
+        let g = self.input(&format!("g{number}"), &shape(16));
+        let swapped = match clients {
+            Some(_) => vec![0, 2, 1],
+            None => vec![1, 0],
+        };
+        let a = self.op(Op::Permute(swapped), &[a]);
+        self.op(Op::MatMul, &[a, g])
+    }
+
+    fn add(&mut self, a: Val, b: Val) -> Val {
+        self.op(Op::Add, &[a, b])
+    }
+
+    /// How many products are left where `sum` is the output, which has the values of before.
+    fn joined(mut self, sum: Val) -> usize {
+        self.0.outputs.push(("sum".into(), sum));
+        let joined = join_products(&self.0).unwrap();
+        same_as(&self.0, &joined);
+        products(&joined)
+    }
+}
+
+fn products(graph: &Graph) -> usize {
+    let products = graph.nodes.iter().filter(|node| node.op == Op::MatMul);
+    products.count()
+}
+
+#[test]
+fn the_products_of_several_batches_are_one() {
+    for clients in [None, Some(3)] {
+        let mut sums = Sums::default();
+        let [a, b, c] = [(1, 2), (2, 1), (3, 3)].map(|(i, batch)| sums.gradient(i, clients, batch));
+        // Whichever are added first, and with another term and a row between them.
+        let penalty = sums.input("penalty", sums.0.shape(a).to_vec().as_slice());
+        let row = sums.input("row", &[1, 16]);
+        let row = match clients {
+            Some(_) => sums.op(Op::Reshape(vec![1, 1, 16]), &[row]),
+            None => row,
+        };
+        let first = sums.add(a, penalty);
+        let rest = sums.add(b, c);
+        let all = sums.add(first, row);
+        let all = sums.add(all, rest);
+        assert_eq!(sums.joined(all), 1, "{clients:?}");
+    }
+}
+
+/// `x w + y v`: operands that are not transposed, and small against the result.
+#[test]
+fn plain_operands_are_joined_too() {
+    let mut sums = Sums::default();
+    let x = sums.input("x", &[20, 3]);
+    let w = sums.input("w", &[3, 20]);
+    let y = sums.input("y", &[20, 4]);
+    let v = sums.input("v", &[4, 20]);
+    let [a, b] = [[x, w], [y, v]].map(|ins| sums.op(Op::MatMul, &ins));
+    let sum = sums.add(a, b);
+    assert_eq!(sums.joined(sum), 1);
+}
+
+/// A product that something else reads is computed anyway; large operands would be copied for nothing.
+#[test]
+fn what_would_not_pay_stays() {
+    let mut sums = Sums::default();
+    let [a, b] = [1, 2].map(|i| sums.gradient(i, None, 2));
+    let twice = sums.add(a, a);
+    let sum = sums.add(twice, b);
+    assert_eq!(sums.joined(sum), 2);
+
+    let mut sums = Sums::default();
+    let [a, b] = [1, 2].map(|i| sums.gradient(i, None, 8));
+    let sum = sums.add(a, b);
+    assert_eq!(sums.joined(sum), 2);
+}
+
+/// In mixed precision, the rounded operands are joined.
+#[test]
+fn rounded_operands_are_joined() {
+    let mut sums = Sums::default();
+    let [a, b] = [1, 2].map(|i| sums.gradient(i, None, 2));
+    let sum = sums.add(a, b);
+    let mut graph = sums.0;
+    graph.outputs.push(("sum".into(), sum));
+    for to in [DType::BF16, DType::F16] {
+        let mixed = mixed_precision(&graph, to).unwrap();
+        let joined = join_products(&mixed).unwrap();
+        assert_eq!(products(&joined), 1);
+        same_as(&mixed, &joined);
+    }
+}
