@@ -2,6 +2,7 @@
 
 use burn_flex::FlexTensor;
 
+use crate::buffers;
 use crate::flex::{floats, shape4};
 use crate::im2col::Im2col;
 use crate::scratch::{self, Scratch, room};
@@ -53,7 +54,7 @@ pub(crate) fn forward(
     bias: Option<&[f32]>,
 ) -> Vec<f32> {
     let filters_len = sizes.filters * sizes.taps();
-    let mut y = vec![0.0; sizes.batch * sizes.groups * sizes.output_len()];
+    let mut y = buffers::any(sizes.batch * sizes.groups * sizes.output_len());
     scratch::lend(
         |scratch| &mut scratch.panels,
         |panels| {

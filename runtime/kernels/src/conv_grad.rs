@@ -2,6 +2,7 @@
 
 use burn_flex::FlexTensor;
 
+use crate::buffers;
 use crate::dot::RowDots;
 use crate::flex::{floats, shape4};
 use crate::im2col::{Form, Im2col, col2im, crop, staged_len};
@@ -54,7 +55,7 @@ pub fn conv2d_weight_grad(
     let sizes = options.sizes(shape4(x, "conv2d input"), w_shape);
     check_grad(&sizes, grad);
     let (x, grad) = (x.to_contiguous(), grad.to_contiguous());
-    let mut w = vec![0.0; w_shape.iter().product()];
+    let mut w = buffers::zeros(w_shape.iter().product());
     let (x, grad) = (x.storage(), grad.storage());
     let lowering = Im2col::for_dots(&sizes);
     let by_winograd = !options.exact && winograd::is_faster(&sizes);
@@ -125,7 +126,7 @@ pub(crate) fn input_grad(sizes: &Sizes, lowering: &Im2col, w: &[f32], grad: &[f3
     let order = scatter_order(sizes);
     let starts: Vec<usize> = order.iter().map(|&k| lowering.offsets[k]).collect();
     let filters_len = sizes.filters * sizes.taps();
-    let mut x = vec![0.0; sizes.batch * sizes.groups * sizes.image_len()];
+    let mut x = buffers::zeros(sizes.batch * sizes.groups * sizes.image_len());
     scratch::lend(
         |scratch| &mut scratch.panels,
         |panels| {

@@ -39,6 +39,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod buffers;
 mod conv;
 mod conv_grad;
 mod dot;

@@ -11,6 +11,7 @@
 use burn_backend::{DType, TensorMetadata};
 use burn_flex::FlexTensor;
 
+use crate::buffers;
 use crate::flex::{floats, writable};
 use crate::im2col::round_up;
 use crate::matrix::{Matrix, Operand};
@@ -57,7 +58,7 @@ pub fn matmul(a: &FlexTensor, b: &FlexTensor) -> Option<FlexTensor> {
     if !supported(sizes, Operand::at(a, 0)?, Operand::at(b, 0)?) {
         return None;
     }
-    let mut c = vec![0.0; shape.iter().product()];
+    let mut c = buffers::zeros(shape.iter().product());
     for (i, c) in c.chunks_exact_mut(m * n).enumerate() {
         let (a, b) = (
             Operand::at(a, batch_offset(a, batch, i)?)?,

@@ -74,6 +74,13 @@ fn binary(function: Binary, a: f64, b: f64) -> f64 {
         Binary::NotEqual => truth(a != b),
         Binary::And => truth(a != 0.0 && b != 0.0),
         Binary::Or => truth(a != 0.0 || b != 0.0),
+        Binary::ReluGrad => {
+            if a <= 0.0 {
+                0.0
+            } else {
+                b
+            }
+        }
     }
 }
 
@@ -131,7 +138,7 @@ const UNARY: [Unary; 22] = [
     Unary::Not,
 ];
 
-const BINARY: [Binary; 15] = [
+const BINARY: [Binary; 16] = [
     Binary::Add,
     Binary::Sub,
     Binary::Mul,
@@ -147,6 +154,7 @@ const BINARY: [Binary; 15] = [
     Binary::NotEqual,
     Binary::And,
     Binary::Or,
+    Binary::ReluGrad,
 ];
 
 #[test]
@@ -203,7 +211,7 @@ fn steps(drawn: &[(usize, usize, usize, usize, usize)]) -> Vec<Step> {
                 _ => Step::Select(a % n, b % n, c % n),
             },
             _ => {
-                let function = BINARY[function % 15];
+                let function = BINARY[function % 16];
                 let function = if function == Binary::Pow {
                     Binary::Add
                 } else {
@@ -225,7 +233,9 @@ proptest! {
         outputs in prop::collection::vec(0..100usize, 0..4),
         sums in prop::collection::vec(0..100usize, 0..4),
         leading in prop::collection::vec(0..100usize, 0..3),
-        (m, n) in prop_oneof![(1..70usize, 1..90usize), (1..4usize, 900..1300usize)],
+        (m, n) in prop_oneof![
+            (1..70usize, 1..90usize), (1..9usize, 120..300usize), (1..4usize, 900..1300usize),
+        ],
         forms in [0..4usize, 0..4usize, 0..5usize, 0..5usize],
     ) {
         let steps = steps(&drawn);

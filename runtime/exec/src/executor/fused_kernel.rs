@@ -109,11 +109,6 @@ fn push(steps: &mut Vec<Step>, op: &Op, ins: &[usize]) -> Option<()> {
         (Op::AddScalar(c), &[a]) => Step::Binary(Binary::Add, a, constant(*c)),
         (Op::MulScalar(c), &[a]) => Step::Binary(Binary::Mul, a, constant(*c)),
         (Op::CompareScalar(cmp, c), &[a]) => Step::Binary(compare(*cmp), a, constant(*c)),
-        (Op::ReluGrad, &[y, g]) => {
-            let zero = constant(0.0);
-            steps.push(Step::Binary(Binary::LessEqual, y, zero));
-            Step::Select(steps.len() - 1, zero, g)
-        }
         (Op::Axpy(c), &[y, s, x]) => {
             let c = constant(*c);
             steps.push(Step::Binary(Binary::Mul, s, c));
@@ -152,6 +147,7 @@ fn binary(op: &Op) -> Option<Binary> {
         Op::Pow => Binary::Pow,
         Op::And => Binary::And,
         Op::Or => Binary::Or,
+        Op::ReluGrad => Binary::ReluGrad,
         _ => return None,
     })
 }

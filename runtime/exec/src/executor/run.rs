@@ -2,10 +2,12 @@
 
 use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
+use fedround_kernels::buffers;
 
 use super::plan::{Instr, Plan, Read};
 use crate::device::ExecError;
 use crate::ops::{self, Place};
+use crate::tensor::host;
 
 /// The values of a running plan. A worker keeps them between steps, so that a step allocates none.
 #[derive(Default)]
@@ -40,6 +42,7 @@ impl Plan {
         slots: &mut Slots,
         mut done: impl FnMut(usize),
     ) -> Result<Vec<DispatchTensor>, ExecError> {
+        buffers::begin_run();
         let slots = &mut slots.0;
         slots.clear();
         slots.resize_with(self.slots, || None);
@@ -67,9 +70,11 @@ impl Plan {
 impl Instr {
     /// Computes its results into their slots. `None` where an operand's slot is empty.
     fn run(&self, place: Place<'_>, slots: &mut [Option<DispatchTensor>]) -> Option<()> {
-        let mut reads = self.ins.iter();
+        let mut reads = self.ins.iter().enumerate();
         if let Some(kernel) = &self.kernel {
-            let operands = reads.map(|r| read(slots, r)).collect::<Option<Vec<_>>>()?;
+            let operands = reads
+                .map(|(_, r)| read(slots, r))
+                .collect::<Option<Vec<_>>>()?;
             let results = kernel.run(operands, place.device)?;
             for (slot, result) in self.outs.iter().zip(results) {
                 if let Some(slot) = slot {
@@ -78,7 +83,17 @@ impl Instr {
             }
             return Some(());
         }
-        let (first, second) = ops::apply(&self.op, place, || read(slots, reads.next()?))?;
+        // Nothing but this op reads these, and it does not write them.
+        let mut last = Vec::new();
+        let (first, second) = ops::apply(&self.op, place, || {
+            let (operand, from) = reads.next()?;
+            let tensor = read(slots, from)?;
+            if from.take && ops::only_reads(&self.op, operand) {
+                last.extend(host::peek(&tensor).cloned());
+            }
+            Some(tensor)
+        })?;
+        last.into_iter().for_each(buffers::keep);
         for (slot, result) in self.outs.iter().zip([Some(first), second]) {
             if let (Some(slot), Some(result)) = (slot, result) {
                 slots[*slot] = Some(result);

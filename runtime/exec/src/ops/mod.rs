@@ -12,7 +12,7 @@ use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_ir::tensor::{Family, Op};
 
 pub use cpu::has_own_kernel;
-pub(crate) use cpu::scaled_product;
+pub(crate) use cpu::{only_reads, scaled_product};
 
 use crate::tensor::constant;
 

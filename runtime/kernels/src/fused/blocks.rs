@@ -4,36 +4,31 @@ use std::mem::take;
 use std::ops::Range;
 
 use super::broadcast::Broadcast;
-use super::program::{FusedProgram, Sum};
-use super::step::{Step, zip3};
+use super::extent::Extent;
+use super::program::{FusedProgram, Sum, arguments};
+use super::step::{Step, Values};
 use super::update::Update;
+use crate::buffers;
 use crate::lanes;
 
-/// The largest number of elements of a block. Ten values of this size fit in the first-level cache.
-const BLOCK: usize = 1024;
-
-/// The place from which a block of a value is read.
+/// The place from which a block of a value is read, and to which a step writes it.
 #[derive(Clone, Copy)]
 pub(super) enum Source<'a> {
+    /// One number for all elements of the block.
+    Number,
     /// A register.
     Register(usize),
-    /// An operand.
+    /// An operand of all elements.
     Operand(&'a [f32]),
-    /// An operand whose buffer an output takes.
-    Replaced(usize),
+    /// The elements of an operand that this block uses.
+    Part(&'a [f32]),
+    /// An output. It may have the buffer of an operand, whose elements are there until the output is computed.
+    Output(usize),
 }
 
-/// The place to which an output is written.
-pub(super) enum Target<'a> {
-    /// The buffer of an operand.
-    Replaced(&'a mut [f32]),
-    /// The end of a new buffer.
-    New(Vec<f32>),
-}
-
-/// An operand that is read into a register.
-struct Fill<'a> {
-    register: usize,
+/// An operand whose elements are repeated, and differently in each block.
+struct Repeated<'a> {
+    step: usize,
     values: &'a [f32],
     broadcast: Broadcast,
 }
@@ -43,96 +38,114 @@ pub(super) struct Run<'a> {
     program: &'a FusedProgram,
     /// The place of each step's value.
     sources: Vec<Source<'a>>,
-    /// The operands that are read into registers for each block.
-    fills: Vec<Fill<'a>>,
-    pub targets: Vec<Target<'a>>,
-    pub registers: Vec<Vec<f32>>,
+    repeated: Vec<Repeated<'a>>,
+    targets: Vec<&'a mut [f32]>,
+    registers: &'a mut [Vec<f32>],
+    /// The values of steps that are one number for a whole block.
+    numbers: Vec<f32>,
     pub sums: Vec<f64>,
     /// The sums over the first dimension, so far.
     pub leading_sums: Vec<Vec<f32>>,
-    /// Elements of a block.
-    block: usize,
+    extent: Extent,
     /// The whole program as a single loop, if it has that form.
     update: Option<Update<'a>>,
 }
 
 impl<'a> Run<'a> {
-    /// A run over `len` elements, `inner` for each index of the first dimension. `registers` may be left over
-    /// from an earlier run. Blocks end at the ends of rows of `row` elements, unless such blocks would be too
-    /// long.
+    /// A run over `len` elements, `inner` for each index of the first dimension. There are enough `registers`,
+    /// with any values.
     pub fn new(
         program: &'a FusedProgram,
         operands: &[Source<'a>],
         broadcasts: &[Broadcast],
         (len, inner): (usize, usize),
-        row: usize,
-        targets: Vec<Target<'a>>,
-        mut registers: Vec<Vec<f32>>,
+        extent: Extent,
+        targets: Vec<&'a mut [f32]>,
+        registers: &'a mut [Vec<f32>],
     ) -> Self {
-        let count = program.register_count;
-        if registers.len() < count {
-            registers.resize_with(count, || vec![0.0; BLOCK]);
-        }
+        let registers_of = program.registers.iter();
         let mut run = Self {
             program,
-            sources: program
-                .registers
-                .iter()
-                .map(|r| Source::Register(*r))
-                .collect(),
-            fills: Vec::new(),
+            sources: registers_of.map(|r| Source::Register(*r)).collect(),
+            repeated: Vec::new(),
             targets,
             registers,
+            numbers: vec![0.0; program.steps.len()],
             sums: vec![0.0; program.sums.len()],
-            leading_sums: vec![vec![0.0; inner]; program.leading_sums.len()],
-            block: block_len(broadcasts, len, row),
+            leading_sums: (program.leading_sums.iter())
+                .map(|_| buffers::zeros(inner))
+                .collect(),
+            extent,
             update: update(program, operands, broadcasts, len),
         };
-        for (number, step) in program
-            .steps
-            .iter()
-            .enumerate()
-            .filter(|(i, _)| program.live[*i])
-        {
-            let register = program.registers[number];
+        for (number, step) in program.live_steps() {
             match *step {
-                Step::Constant(value) => run.registers[register].fill(value),
+                Step::Constant(value) => run.place_constant(number, value),
                 Step::Operand(operand) if broadcasts[operand].is_full(len) => {
                     run.sources[number] = operands[operand];
                 }
                 Step::Operand(operand) => {
-                    let Source::Operand(values) = operands[operand] else {
-                        continue;
-                    };
-                    let broadcast = broadcasts[operand];
-                    if run.block.is_multiple_of(broadcast.period().max(1)) {
-                        // These are the same in every block.
-                        broadcast.fill(
-                            values,
-                            0,
-                            &mut run.registers[register][..run.block.min(len)],
-                        );
-                    } else {
-                        run.fills.push(Fill {
-                            register,
-                            values,
-                            broadcast,
-                        });
+                    if let Source::Operand(values) = operands[operand] {
+                        run.place_repeated(number, values, broadcasts[operand], len);
                     }
                 }
-                _ => {}
+                _ => {
+                    let is_number = |value: usize| matches!(run.sources[value], Source::Number);
+                    if !program.is_result(number) && arguments(step).all(is_number) {
+                        run.sources[number] = Source::Number;
+                    }
+                }
+            }
+        }
+        for (i, output) in program.outputs.iter().enumerate() {
+            if run.is_written_directly(i, *output) {
+                run.sources[*output] = Source::Output(i);
             }
         }
         run
     }
 
-    /// A number of elements close to `elements` that is a whole number of rows and of blocks, at most `len`.
-    pub fn part(&self, row: usize, elements: usize, len: usize) -> usize {
-        let unit = least_common_multiple(self.block, row.max(1));
-        if unit > 2 * elements {
-            return len.max(1);
+    fn place_constant(&mut self, step: usize, value: f32) {
+        if self.program.is_result(step) {
+            self.registers[self.program.registers[step]].fill(value);
+        } else {
+            self.sources[step] = Source::Number;
+            self.numbers[step] = value;
         }
-        elements.next_multiple_of(unit)
+    }
+
+    fn place_repeated(&mut self, step: usize, values: &'a [f32], broadcast: Broadcast, len: usize) {
+        let Extent { block, segment } = self.extent;
+        let one = broadcast.count == 1 || segment.is_some_and(|segment| broadcast.each == segment);
+        if one && !self.program.is_result(step) {
+            self.sources[step] = Source::Number;
+        }
+        if segment.is_none() && !one && block.is_multiple_of(broadcast.period().max(1)) {
+            // These are the same in every block.
+            let register = &mut self.registers[self.program.registers[step]];
+            broadcast.fill(values, 0, &mut register[..block.min(len)]);
+            return;
+        }
+        self.repeated.push(Repeated {
+            step,
+            values,
+            broadcast,
+        });
+    }
+
+    /// Whether the step of an output can write to it, because nothing reads an operand that was there before,
+    /// at this step or later.
+    fn is_written_directly(&self, output: usize, value: usize) -> bool {
+        let program = self.program;
+        let replaced =
+            |value: usize| matches!(self.sources[value], Source::Output(o) if o == output);
+        let mut later = program
+            .live_steps()
+            .skip_while(|(number, _)| *number < value);
+        matches!(self.sources[value], Source::Register(_))
+            && arguments(&program.steps[value]).next().is_some()
+            && !later.any(|(_, step)| arguments(step).any(replaced))
+            && !program.summed().any(replaced)
     }
 
     /// Runs the program on a range of elements, block by block. The range starts at the start of a block.
@@ -140,93 +153,122 @@ impl<'a> Run<'a> {
     pub fn blocks(&mut self, elements: Range<usize>) {
         let mut start = elements.start;
         while start < elements.end {
-            let count = self.block.min(elements.end - start);
-            self.block(start, count);
-            start += count;
+            let end = self.extent.end(start).min(elements.end);
+            self.block(start..end);
+            start = end;
         }
     }
 
     /// A range of an output's elements that have been computed.
     pub fn output(&mut self, output: usize, elements: Range<usize>) -> &mut [f32] {
-        match &mut self.targets[output] {
-            Target::Replaced(values) => &mut values[elements],
-            Target::New(values) => &mut values[elements],
-        }
+        &mut self.targets[output][elements]
     }
 
     #[inline(always)]
-    fn block(&mut self, start: usize, len: usize) {
-        if let (Some(update), [Target::Replaced(w)]) = (&self.update, &mut self.targets[..]) {
-            if let Some(sum) = update.block(start, &mut w[start..start + len]) {
+    fn block(&mut self, block: Range<usize>) {
+        if let (Some(update), [w]) = (&self.update, &mut self.targets[..]) {
+            if let Some(sum) = update.block(block.start, &mut w[block]) {
                 self.sums[0] += f64::from(sum);
             }
             return;
         }
-        for fill in &self.fills {
-            let to = &mut self.registers[fill.register][..len];
-            fill.broadcast.fill(fill.values, start, to);
-        }
+        self.read_repeated(&block);
         let program = self.program;
         for (number, step) in program.steps.iter().enumerate() {
-            if !program.live[number] || matches!(step, Step::Operand(_) | Step::Constant(_)) {
-                continue;
+            if program.live[number] && !matches!(step, Step::Operand(_) | Step::Constant(_)) {
+                self.step(number, *step, &block);
             }
-            let register = program.registers[number];
-            let mut to = take(&mut self.registers[register]);
-            let read = |value| self.read(value, start, len);
-            match *step {
-                Step::Unary(function, x) => function.run(read(x), &mut to[..len]),
-                Step::Binary(function, a, b) => function.run(read(a), read(b), &mut to[..len]),
-                Step::MulAdd(a, x, y) => {
-                    zip3([a, x, y].map(read), &mut to[..len], |a, x, y| a + x * y);
-                }
-                Step::MulSub(a, x, y) => {
-                    zip3([a, x, y].map(read), &mut to[..len], |a, x, y| a - x * y);
-                }
-                Step::Select(mask, a, b) => {
-                    let choose = |mask, a, b| if mask != 0.0 { a } else { b };
-                    zip3([mask, a, b].map(read), &mut to[..len], choose);
-                }
-                Step::Operand(_) | Step::Constant(_) => {}
-            }
-            self.registers[register] = to;
         }
         for (i, sum) in program.sums.iter().enumerate() {
-            let read = |value| self.read(value, start, len);
             let sum = match *sum {
-                Sum::Of(value) => lanes::sum::<64>(read(value)),
-                Sum::OfProduct(a, b) => lanes::dot(read(a), read(b)),
+                Sum::Of(value) => lanes::sum::<64>(self.elements(value, &block)),
+                Sum::OfProduct(a, b) => {
+                    lanes::dot(self.elements(a, &block), self.elements(b, &block))
+                }
             };
             self.sums[i] += f64::from(sum);
         }
         let mut leading_sums = take(&mut self.leading_sums);
         for (sums, value) in leading_sums.iter_mut().zip(&program.leading_sums) {
-            add_repeated(sums, start, self.read(*value, start, len));
+            add_repeated(sums, block.start, self.elements(*value, &block));
         }
         self.leading_sums = leading_sums;
         for (i, value) in program.outputs.iter().enumerate() {
-            // An output is never an operand whose buffer an output takes.
-            let values = match self.sources[*value] {
-                Source::Register(register) => &self.registers[register][..len],
-                Source::Operand(values) => &values[start..start + len],
-                Source::Replaced(_) => continue,
-            };
-            match &mut self.targets[i] {
-                Target::Replaced(into) => into[start..start + len].copy_from_slice(values),
-                Target::New(into) => into.extend_from_slice(values),
+            if !matches!(self.sources[*value], Source::Output(output) if output == i) {
+                let target = take(&mut self.targets[i]);
+                target[block.clone()].copy_from_slice(self.elements(*value, &block));
+                self.targets[i] = target;
             }
         }
     }
 
+    /// Reads the elements of repeated operands that a block uses.
     #[inline(always)]
-    fn read(&self, value: usize, start: usize, len: usize) -> &[f32] {
+    fn read_repeated(&mut self, block: &Range<usize>) {
+        for repeated in &self.repeated {
+            let Repeated {
+                step,
+                values,
+                broadcast,
+            } = *repeated;
+            if let Source::Number = self.sources[step] {
+                self.numbers[step] = values[broadcast.place(block.start)];
+                continue;
+            }
+            self.sources[step] = match broadcast.part(block) {
+                Some(part) => Source::Part(&values[part]),
+                None => {
+                    let register = self.program.registers[step];
+                    let to = &mut self.registers[register][..block.len()];
+                    broadcast.fill(values, block.start, to);
+                    Source::Register(register)
+                }
+            };
+        }
+    }
+
+    /// Computes a step for a block.
+    #[inline(always)]
+    fn step(&mut self, number: usize, step: Step, block: &Range<usize>) {
+        let (place, mut one) = (self.sources[number], [0.0]);
+        // They are taken out, because the step reads others of them.
+        let (mut register, mut target) = (Vec::new(), Default::default());
+        let to: &mut [f32] = match place {
+            Source::Register(r) => {
+                register = take(&mut self.registers[r]);
+                &mut register[..block.len()]
+            }
+            Source::Output(output) => {
+                target = take(&mut self.targets[output]);
+                &mut target[block.clone()]
+            }
+            _ => &mut one,
+        };
+        step.run(|value| self.values(value, block), to);
+        match place {
+            Source::Register(r) => self.registers[r] = register,
+            Source::Output(output) => self.targets[output] = target,
+            _ => self.numbers[number] = one[0],
+        }
+    }
+
+    #[inline(always)]
+    fn values(&self, value: usize, block: &Range<usize>) -> Values<'_> {
         match self.sources[value] {
-            Source::Register(register) => &self.registers[register][..len],
-            Source::Operand(values) => &values[start..start + len],
-            Source::Replaced(output) => match &self.targets[output] {
-                Target::Replaced(values) => &values[start..start + len],
-                Target::New(_) => &[],
-            },
+            Source::Number => Values::All(self.numbers[value]),
+            _ => Values::Each(self.elements(value, block)),
+        }
+    }
+
+    /// The elements of a value that is not a number.
+    #[inline(always)]
+    fn elements(&self, value: usize, block: &Range<usize>) -> &[f32] {
+        match self.sources[value] {
+            Source::Number => &[],
+            Source::Register(register) => &self.registers[register][..block.len()],
+            Source::Operand(values) => &values[block.clone()],
+            Source::Part(values) => values,
+            Source::Output(output) => &self.targets[output][block.clone()],
         }
     }
 }
@@ -256,36 +298,11 @@ fn update<'a>(
     };
     Update::of(
         program,
-        |operand| matches!(operands[operand], Source::Replaced(0)),
+        |operand| matches!(operands[operand], Source::Output(0)),
         |operand| values(operand).filter(|_| broadcasts[operand].is_full(len)),
         &|operand| match values(operand) {
             Some(&[number]) => Some(number),
             _ => None,
         },
     )
-}
-
-/// The number of elements of a block. It is a multiple of the vector width and, if possible, of the periods
-/// of repeated operands and of the row length.
-fn block_len(broadcasts: &[Broadcast], len: usize, row: usize) -> usize {
-    let mut unit = 16;
-    let repeating = broadcasts
-        .iter()
-        .filter(|broadcast| !broadcast.is_full(len));
-    let periods = repeating.map(|broadcast| broadcast.period());
-    for period in periods.chain([row]) {
-        let both = least_common_multiple(unit, period.max(1));
-        if both <= BLOCK {
-            unit = both;
-        }
-    }
-    BLOCK / unit * unit
-}
-
-fn least_common_multiple(a: usize, b: usize) -> usize {
-    let (mut x, mut y) = (a, b);
-    while y > 0 {
-        (x, y) = (y, x % y);
-    }
-    a / x * b
 }

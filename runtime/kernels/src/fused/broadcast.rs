@@ -1,5 +1,7 @@
 //! Broadcasting: how the elements of an operand are repeated over the result.
 
+use std::ops::Range;
+
 /// Element `i` of the result uses element `i / each % count` of the operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Broadcast {
@@ -46,6 +48,23 @@ impl Broadcast {
         } else {
             self.each * self.count
         }
+    }
+
+    /// The place of the element that element `i` of the result uses.
+    #[inline(always)]
+    pub fn place(self, i: usize) -> usize {
+        i / self.each % self.count
+    }
+
+    /// The places of the elements that a block of the result uses, if it uses each of them once.
+    #[inline(always)]
+    pub fn part(self, block: &Range<usize>) -> Option<Range<usize>> {
+        if self.each > 1 {
+            return None;
+        }
+        let start = self.place(block.start);
+        let end = start + block.len();
+        (end <= self.count).then_some(start..end)
     }
 
     /// Writes the elements of the result from `start` on.

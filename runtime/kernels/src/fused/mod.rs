@@ -30,6 +30,7 @@
 mod blocks;
 mod broadcast;
 mod error;
+mod extent;
 mod program;
 mod run;
 mod step;

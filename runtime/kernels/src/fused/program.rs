@@ -113,6 +113,33 @@ impl FusedProgram {
             live,
         })
     }
+
+    /// The steps that are computed, with their numbers.
+    pub(super) fn live_steps(&self) -> impl Iterator<Item = (usize, &Step)> {
+        let steps = self.steps.iter().enumerate();
+        steps.filter(|(number, _)| self.live[*number])
+    }
+
+    /// The values of which sums are results.
+    pub(super) fn summed(&self) -> impl Iterator<Item = usize> {
+        let sums = self.sums.iter().flat_map(|sum| sum.values());
+        sums.chain(self.leading_sums.iter().copied())
+    }
+
+    /// Whether the elements of a value, or sums of them, are results.
+    pub(super) fn is_result(&self, value: usize) -> bool {
+        self.outputs.contains(&value) || self.summed().any(|summed| summed == value)
+    }
+}
+
+impl Sum {
+    /// The values that are read.
+    fn values(self) -> [usize; 2] {
+        match self {
+            Self::Of(value) => [value, value],
+            Self::OfProduct(a, b) => [a, b],
+        }
+    }
 }
 
 /// A sum or difference with a product that nothing else uses, as one step, and the product.
@@ -136,7 +163,7 @@ fn with_product(steps: &[Step], uses: &[usize], number: usize) -> Option<(Step, 
 }
 
 /// The values that a step uses.
-fn arguments(step: &Step) -> impl Iterator<Item = usize> + use<> {
+pub(super) fn arguments(step: &Step) -> impl Iterator<Item = usize> + use<> {
     let values = match *step {
         Step::Operand(_) | Step::Constant(_) => [None; 3],
         Step::Unary(_, a) => [Some(a), None, None],
@@ -157,10 +184,7 @@ fn allot(steps: &[Step], live: &[bool], outputs: &[usize], sums: &[Sum]) -> (Vec
         arguments(step).for_each(|value| last_use[value] = number);
     }
     let kept = used().filter(|(_, step)| arguments(step).next().is_none());
-    let summed = sums.iter().flat_map(|sum| match *sum {
-        Sum::Of(value) => [value, value],
-        Sum::OfProduct(a, b) => [a, b],
-    });
+    let summed = sums.iter().flat_map(|sum| sum.values());
     let kept = kept.map(|(number, _)| number).chain(summed);
     for value in kept.chain(outputs.iter().copied()) {
         last_use[value] = steps.len();

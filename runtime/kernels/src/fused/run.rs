@@ -5,11 +5,13 @@ use std::mem::take;
 use burn_backend::{DType, Shape, TensorMetadata};
 use burn_flex::{FlexTensor, Layout};
 
-use super::blocks::{Run, Source, Target};
+use super::blocks::{Run, Source};
 use super::broadcast::Broadcast;
 use super::error::FusedError;
+use super::extent::{BLOCK, Extent};
 use super::program::FusedProgram;
 use super::step::Step;
+use crate::buffers;
 use crate::flex::floats;
 use crate::matmul::ScaledProduct;
 use crate::scratch;
@@ -94,35 +96,39 @@ impl FusedProgram {
         let inner = leading_shape.iter().product();
         let replaced = self.replaced(&operands, &broadcasts, len);
 
-        let mut targets: Vec<Target<'_>> = Vec::with_capacity(self.outputs.len());
-        targets.resize_with(self.outputs.len(), || Target::New(Vec::new()));
+        // New outputs, which are overwritten.
+        let new = replaced.iter().map(|operand| match operand {
+            Some(_) => Vec::new(),
+            None => buffers::any(len),
+        });
+        let mut new: Vec<Vec<f32>> = new.collect();
+        let mut targets: Vec<&mut [f32]> = new.iter_mut().map(|new| &mut new[..]).collect();
         let mut sources = vec![Source::Operand(&[]); operands.len()];
         for (i, operand) in operands.iter_mut().enumerate() {
             let output = replaced.iter().position(|operand| *operand == Some(i));
             sources[i] = if let Some(output) = output {
-                targets[output] = Target::Replaced(operand.storage_mut());
-                Source::Replaced(output)
+                targets[output] = operand.storage_mut();
+                Source::Output(output)
             } else {
                 let (start, end) = operand.layout().contiguous_offsets().unwrap_or_default();
                 Source::Operand(&operand.storage()[start..end])
             };
         }
-        for target in &mut targets {
-            if let Target::New(values) = target {
-                values.reserve_exact(len);
-            }
+        let extent = Extent::new(&broadcasts, len, row);
+        let mut registers = scratch::with(|scratch| take(&mut scratch.registers));
+        if registers.len() < self.register_count {
+            registers.resize_with(self.register_count, || vec![0.0; BLOCK]);
         }
-        let registers = scratch::with(|scratch| take(&mut scratch.registers));
         let mut run = Run::new(
             self,
             &sources,
             &broadcasts,
             (len, inner),
-            row,
+            extent,
             targets,
-            registers,
+            &mut registers,
         );
-        let part = run.part(row, elements, len);
+        let part = extent.part(row, elements, len);
         for first in (0..len).step_by(part) {
             let elements = first..len.min(first + part);
             vectorize(
@@ -134,32 +140,21 @@ impl FusedProgram {
             }
         }
         let Run {
-            registers,
-            targets,
-            sums,
-            leading_sums,
-            ..
+            sums, leading_sums, ..
         } = run;
         scratch::with(|scratch| scratch.registers = registers);
-        let new: Vec<Option<Vec<f32>>> = targets
-            .into_iter()
-            .map(|target| match target {
-                Target::New(values) => Some(values),
-                Target::Replaced(_) => None,
-            })
-            .collect();
-        let outputs = new
-            .into_iter()
-            .zip(replaced)
-            .map(|(new, operand)| match (new, operand) {
-                (None, Some(operand)) => {
-                    let layout = Layout::contiguous(Shape::from(shape.to_vec()));
-                    operands[operand].clone().with_layout(layout)
-                }
-                (new, _) => floats(new.unwrap_or_default(), shape),
+        let mut outputs = Vec::with_capacity(new.len());
+        for (new, operand) in new.into_iter().zip(&replaced) {
+            let layout = Layout::contiguous(Shape::from(shape.to_vec()));
+            outputs.push(match operand {
+                Some(operand) => operands[*operand].clone().with_layout(layout),
+                None => floats(new, shape),
             });
+        }
+        // The buffers of those that were replaced are held by outputs, too.
+        operands.into_iter().for_each(buffers::keep);
         Ok(Results {
-            outputs: outputs.collect(),
+            outputs,
             sums: sums.into_iter().map(|sum| sum as f32).collect(),
             leading_sums: leading_sums
                 .into_iter()

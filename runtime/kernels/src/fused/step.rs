@@ -1,5 +1,7 @@
 //! The steps of a program, and how one is computed for a block.
 
+use Values::{All, Each};
+
 use crate::math;
 
 /// One step of a program. A value is identified by the number of the step that computes it.
@@ -101,12 +103,41 @@ pub enum Binary {
     And,
     /// At least one.
     Or,
+    /// 0 where `a <= 0`, else `b`: the gradient of [`Unary::Relu`] where `a` is its result.
+    ReluGrad,
+}
+
+/// The values of a step for the elements of a block.
+#[derive(Clone, Copy)]
+pub(super) enum Values<'a> {
+    /// One for each element.
+    Each(&'a [f32]),
+    /// One for all elements.
+    All(f32),
+}
+
+impl Step {
+    /// Computes a block of a step that is not an operand or a constant.
+    #[inline(always)]
+    pub(super) fn run<'a>(self, read: impl Fn(usize) -> Values<'a>, to: &mut [f32]) {
+        match self {
+            Self::Unary(function, x) => function.run(read(x), to),
+            Self::Binary(function, a, b) => function.run(read(a), read(b), to),
+            Self::MulAdd(a, x, y) => zip3([a, x, y].map(read), to, |a, x, y| a + x * y),
+            Self::MulSub(a, x, y) => zip3([a, x, y].map(read), to, |a, x, y| a - x * y),
+            Self::Select(mask, a, b) => {
+                let choose = |mask, a, b| if mask != 0.0 { a } else { b };
+                zip3([mask, a, b].map(read), to, choose);
+            }
+            Self::Operand(_) | Self::Constant(_) => {}
+        }
+    }
 }
 
 impl Unary {
     /// Computes a block.
     #[inline(always)]
-    pub(super) fn run(self, x: &[f32], to: &mut [f32]) {
+    pub(super) fn run(self, x: Values<'_>, to: &mut [f32]) {
         match self {
             Self::Neg => map(x, to, |x| -x),
             Self::Abs => map(x, to, f32::abs),
@@ -134,7 +165,7 @@ impl Unary {
                 let x = if x < min { min } else { x };
                 if x > max { max } else { x }
             }),
-            Self::Powf(1.0) => to.copy_from_slice(x),
+            Self::Powf(1.0) => map(x, to, |x| x),
             Self::Powf(2.0) => map(x, to, |x| x * x),
             Self::Powf(3.0) => map(x, to, |x| x * x * x),
             Self::Powf(power) => map(x, to, |x| x.powf(power)),
@@ -146,7 +177,7 @@ impl Unary {
 impl Binary {
     /// Computes a block.
     #[inline(always)]
-    pub(super) fn run(self, a: &[f32], b: &[f32], to: &mut [f32]) {
+    pub(super) fn run(self, a: Values<'_>, b: Values<'_>, to: &mut [f32]) {
         match self {
             Self::Add => zip(a, b, to, |a, b| a + b),
             Self::Sub => zip(a, b, to, |a, b| a - b),
@@ -163,16 +194,8 @@ impl Binary {
             Self::NotEqual => zip(a, b, to, |a, b| truth(a != b)),
             Self::And => zip(a, b, to, |a, b| truth(a != 0.0 && b != 0.0)),
             Self::Or => zip(a, b, to, |a, b| truth(a != 0.0 || b != 0.0)),
+            Self::ReluGrad => zip(a, b, to, |y, g| if y <= 0.0 { 0.0 } else { g }),
         }
-    }
-}
-
-/// Computes a block of a function of three values.
-#[inline(always)]
-pub(super) fn zip3([a, b, c]: [&[f32]; 3], to: &mut [f32], f: impl Fn(f32, f32, f32) -> f32) {
-    let values = a.iter().zip(b).zip(c);
-    for (to, ((a, b), c)) in to.iter_mut().zip(values) {
-        *to = f(*a, *b, *c);
     }
 }
 
@@ -181,16 +204,45 @@ fn truth(holds: bool) -> f32 {
     if holds { 1.0 } else { 0.0 }
 }
 
+/// Computes a block of a function of one value.
 #[inline(always)]
-fn map(x: &[f32], to: &mut [f32], f: impl Fn(f32) -> f32) {
-    for (to, x) in to.iter_mut().zip(x) {
-        *to = f(*x);
+fn map(x: Values<'_>, to: &mut [f32], f: impl Fn(f32) -> f32) {
+    match x {
+        Each(x) => {
+            for (to, x) in to.iter_mut().zip(x) {
+                *to = f(*x);
+            }
+        }
+        All(x) => to.fill(f(x)),
     }
 }
 
+/// Computes a block of a function of two values.
 #[inline(always)]
-fn zip(a: &[f32], b: &[f32], to: &mut [f32], f: impl Fn(f32, f32) -> f32) {
-    for (to, (a, b)) in to.iter_mut().zip(a.iter().zip(b)) {
-        *to = f(*a, *b);
+fn zip(a: Values<'_>, b: Values<'_>, to: &mut [f32], f: impl Fn(f32, f32) -> f32) {
+    match (a, b) {
+        (Each(a), Each(b)) => {
+            for (to, (a, b)) in to.iter_mut().zip(a.iter().zip(b)) {
+                *to = f(*a, *b);
+            }
+        }
+        (a, All(b)) => map(a, to, |a| f(a, b)),
+        (All(a), b) => map(b, to, |b| f(a, b)),
+    }
+}
+
+/// Computes a block of a function of three values.
+#[inline(always)]
+fn zip3([a, b, c]: [Values<'_>; 3], to: &mut [f32], f: impl Fn(f32, f32, f32) -> f32) {
+    match (a, b, c) {
+        (Each(a), Each(b), Each(c)) => {
+            let values = a.iter().zip(b).zip(c);
+            for (to, ((a, b), c)) in to.iter_mut().zip(values) {
+                *to = f(*a, *b, *c);
+            }
+        }
+        (a, b, All(c)) => zip(a, b, to, |a, b| f(a, b, c)),
+        (a, All(b), c) => zip(a, c, to, |a, c| f(a, b, c)),
+        (All(a), b, c) => zip(b, c, to, |b, c| f(a, b, c)),
     }
 }

@@ -5,7 +5,7 @@
 //! reading both tensors from the second-level cache. The loop gives the same bits as the steps.
 
 use super::program::{FusedProgram, Sum};
-use super::step::{Binary, Step};
+use super::step::{Binary, Step, Values};
 use crate::lanes;
 
 /// The tensor by which another one is moved, and how far.
@@ -93,10 +93,10 @@ fn uniform(steps: &[Step], value: usize, number: &dyn Fn(usize) -> Option<f32>) 
     match steps[value] {
         Step::Operand(operand) => return number(operand),
         Step::Constant(c) => return Some(c),
-        Step::Unary(f, x) => f.run(&[uniform(steps, x, number)?], &mut result),
+        Step::Unary(f, x) => f.run(Values::All(uniform(steps, x, number)?), &mut result),
         Step::Binary(f, a, b) => {
             let (a, b) = (uniform(steps, a, number)?, uniform(steps, b, number)?);
-            f.run(&[a], &[b], &mut result);
+            f.run(Values::All(a), Values::All(b), &mut result);
         }
         Step::MulAdd(..) | Step::MulSub(..) | Step::Select(..) => return None,
     }

@@ -3,6 +3,7 @@
 use burn_flex::FlexTensor;
 
 use super::axis::{Axis, strided};
+use crate::buffers;
 use crate::flex::{floats, shape4};
 use crate::lanes;
 use crate::simd::vectorize;
@@ -85,7 +86,7 @@ pub fn avg_pool2d(x: &FlexTensor, options: &AvgPool2d) -> FlexTensor {
         return x.clone();
     };
     let out = [n, c, plan.axes[0].output, plan.axes[1].output];
-    let mut y = vec![0.0; out.iter().product()];
+    let mut y = buffers::zeros(out.iter().product());
     let x = x.to_contiguous();
     let planes = x.storage::<f32>().chunks_exact(h * w);
     vectorize(
@@ -125,7 +126,7 @@ pub fn avg_pool2d_backward(
     let grads = grad
         .storage::<f32>()
         .chunks_exact(expected[2] * expected[3]);
-    let mut x = vec![0.0; x_shape.iter().product()];
+    let mut x = buffers::zeros(x_shape.iter().product());
     let mut row = vec![0.0; expected[3]];
     vectorize(
         #[inline(always)]

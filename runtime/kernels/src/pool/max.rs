@@ -4,6 +4,7 @@ use burn_backend::DType;
 use burn_flex::FlexTensor;
 
 use super::axis::{Axis, strided};
+use crate::buffers;
 use crate::flex::{floats, ints, shape4};
 use crate::lanes;
 use crate::simd::vectorize;
@@ -79,7 +80,7 @@ pub fn max_pool2d(x: &FlexTensor, options: &MaxPool2d) -> (FlexTensor, FlexTenso
     let x = x.to_contiguous();
     let out = [n, c, axes[0].output, axes[1].output];
     let len = out.iter().product();
-    let (mut values, mut indices) = (vec![0.0; len], vec![0; len]);
+    let (mut values, mut indices) = (buffers::any(len), vec![0; len]);
     let x = x.storage::<f32>();
     vectorize(
         #[inline(always)]
@@ -225,7 +226,7 @@ pub fn max_pool2d_backward(
          found {out:?} and {found:?}"
     );
     let (grad, indices) = (grad.to_contiguous(), indices.to_contiguous());
-    let mut x = vec![0.0; x_shape.iter().product()];
+    let mut x = buffers::zeros(x_shape.iter().product());
     let planes = ((out[2] * out[3]).max(1), (x_shape[2] * x_shape[3]).max(1));
     match indices.dtype() {
         DType::I64 => scatter(grad.storage(), indices.storage::<i64>(), planes, &mut x),

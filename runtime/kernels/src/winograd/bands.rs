@@ -4,6 +4,7 @@ use super::filters::Part;
 use super::pass::Pass;
 use super::tiles::Tiles;
 use super::{BAND, PLACES, filter_place, most_filters, place_len};
+use crate::buffers;
 use crate::matrix::{Matrix, Operand};
 use crate::product::Product;
 use crate::scratch::{self, Scratch, room};
@@ -29,7 +30,7 @@ pub(super) fn run(
     bias: Option<&[f32]>,
 ) -> Vec<f32> {
     let Pass { filters, from, to } = pass;
-    let mut y = vec![0.0; sizes.batch * sizes.groups * to.image_len()];
+    let mut y = buffers::any(sizes.batch * sizes.groups * to.image_len());
     let flops = sizes.flops() / sizes.groups;
     let most = most_filters([from.channels, to.channels]);
     scratch::lend(

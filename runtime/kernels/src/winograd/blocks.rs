@@ -9,6 +9,7 @@ use super::filters::Part;
 use super::pass::Pass;
 use super::tiles::Tiles;
 use super::{PLACES, filter_place, place_len};
+use crate::buffers;
 use crate::matrix::{Matrix, Operand};
 use crate::product::Product;
 use crate::scratch::{self, Scratch, room};
@@ -32,7 +33,7 @@ pub(super) fn run(
     bias: Option<&[f32]>,
 ) -> Vec<f32> {
     let Pass { from, to, .. } = pass;
-    let mut y = vec![0.0; sizes.batch * sizes.groups * to.image_len()];
+    let mut y = buffers::any(sizes.batch * sizes.groups * to.image_len());
     let rows = sizes.batch * from.count[0];
     let place = place_len(rows * from.count[1] * from.pitch());
     scratch::lend(
