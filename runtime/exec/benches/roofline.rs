@@ -7,12 +7,14 @@
 mod client;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use burn::tensor::{Device, Tensor};
 use fedround_algorithms::FedAvg;
 use fedround_exec::executor::Plan;
 use fedround_ir::tensor::{Graph, Node};
+use fedround_kernels::team;
 use fedround_passes::tensor::cost;
 
 use client::{COLOUR, Step, built, of_papers};
@@ -27,10 +29,16 @@ const STEPS: usize = 9;
 const SHOWN: f64 = 0.01;
 
 /// Measures the peaks of this machine, then the steps of the models that arguments name (a part of a
-/// name is enough), or of all of them. Everything runs on one thread.
+/// name is enough), or of all of them. Everything runs on one thread; with `--helped`, a second one helps with
+/// the steps.
 fn main() {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
-    pool.unwrap().install(|| {
+    let pool = || {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+        Arc::new(pool.unwrap())
+    };
+    let helped = std::env::args().any(|argument| argument == "--helped");
+    let helpers = if helped { vec![pool()] } else { vec![] };
+    pool().install(|| {
         let peak = Peak::measured();
         let (flops, bytes) = (peak.flops / 1e9, peak.bytes / 1e9);
         print!("one thread: {flops:.0} GFLOP/s in a product of 512x512 matrices, ");
@@ -45,7 +53,7 @@ fn main() {
             if named.is_empty() || named.iter().any(|part| name.contains(part)) {
                 println!("\n{name}, batch {batch}\n");
                 let (step, graph) = Step::new(&FedAvg::default(), (model, task), batch, false);
-                table(step, &graph, &peak);
+                team::with_helpers(&helpers, || table(step, &graph, &peak));
             }
         }
     });
