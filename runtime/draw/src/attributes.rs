@@ -55,6 +55,7 @@ pub(crate) fn attributes(op: &Op) -> Attributes {
                 ("outputs", json!(fused.outputs)),
                 ("sums", json!(fused.sums)),
                 ("leading_sums", json!(fused.leading_sums)),
+                ("channel_sums", json!(fused.channel_sums)),
             ]
         }
         Op::Add

@@ -46,7 +46,7 @@ pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     assert_eq!(a.len(), b.len(), "dot: lengths of the operands");
     vectorize(
         #[inline(always)]
-        || lanes::dot(a, b),
+        || lanes::dot::<64>(a, b),
     )
 }
 

@@ -13,11 +13,11 @@ pub(crate) fn sum<const N: usize>(a: &[f32]) -> f32 {
     reduce(lanes, |a, b| a + b) + rest.iter().sum::<f32>()
 }
 
-/// `Σ a · b` in 64 lanes.
+/// `Σ a · b` in `N` lanes, a power of two.
 #[inline(always)]
-pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<64>(), b.as_chunks::<64>());
-    let mut lanes = [0.0f32; 64];
+pub(crate) fn dot<const N: usize>(a: &[f32], b: &[f32]) -> f32 {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<N>(), b.as_chunks::<N>());
+    let mut lanes = [0.0f32; N];
     for (a, b) in a.iter().zip(b) {
         for ((lane, a), b) in lanes.iter_mut().zip(a).zip(b) {
             *lane += a * b;

@@ -2,7 +2,7 @@
 
 use burn_backend::TensorData;
 use burn_flex::FlexTensor;
-use fedround_kernels::fused::{Binary, FusedProgram, Step};
+use fedround_kernels::fused::{Binary, FusedProgram, Reductions, Step};
 use fedround_kernels::{
     AvgPool2d, Conv2d, MaxPool2d, avg_pool2d, avg_pool2d_backward, buffers, conv2d,
     conv2d_input_grad, conv2d_weight_grad, matmul, max_pool2d, max_pool2d_backward,
@@ -85,7 +85,11 @@ fn what_was_in_a_buffer_does_not_matter() {
         Step::Operand(1),
         Step::Binary(Binary::Mul, 0, 1),
     ];
-    let program = FusedProgram::with_leading_sums(steps, vec![2], vec![], vec![2]).unwrap();
+    let sums = Reductions {
+        leading: vec![2],
+        ..Reductions::default()
+    };
+    let program = FusedProgram::with_reductions(steps, vec![2], sums).unwrap();
     let shape = [2, 20, 30, 30];
     let (x, channels) = (tensor(&shape), tensor(&[1, 20, 1, 1]));
     let run = || program.run(vec![x.clone(), channels.clone()], &shape);

@@ -6,6 +6,7 @@ mod adjoint;
 mod against_burn;
 mod fused;
 mod fused_product;
+mod fused_sums;
 mod kept_buffers;
 mod matmul;
 mod team;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
 use fedround_ir::tensor::{Cmp, Fused, Op};
-use fedround_kernels::fused::{Binary, FusedProgram, Step, Unary};
+use fedround_kernels::fused::{Binary, FusedProgram, Reductions, Step, Unary};
 
 use crate::ops::scaled_product;
 use crate::tensor::from_floats;
@@ -32,12 +32,12 @@ impl Kernel {
             at.push(steps.len() - 1);
         }
         let values = |of: &[usize]| of.iter().map(|&v| at[v]).collect();
-        let program = FusedProgram::with_leading_sums(
-            steps,
-            values(&fused.outputs),
-            values(&fused.sums),
-            values(&fused.leading_sums),
-        );
+        let reductions = Reductions {
+            all: values(&fused.sums),
+            leading: values(&fused.leading_sums),
+            channels: values(&fused.channel_sums),
+        };
+        let program = FusedProgram::with_reductions(steps, values(&fused.outputs), reductions);
         let program = program.ok()?;
         Some(Self {
             program: Arc::new(program),
@@ -54,6 +54,7 @@ impl Kernel {
             outputs: vec![3],
             sums: vec![],
             leading_sums: vec![],
+            channel_sums: vec![],
         };
         Self::new(&fused, 3)
     }
@@ -94,8 +95,9 @@ impl Kernel {
         let outputs = results.outputs.into_iter().map(float);
         let sums = results.sums.into_iter();
         let sums = sums.map(|sum| from_floats(vec![sum], &[1], device));
-        let leading_sums = results.leading_sums.into_iter().map(float);
-        Some(outputs.chain(sums).chain(leading_sums).collect())
+        let parts = results.leading_sums.into_iter();
+        let parts = parts.chain(results.channel_sums).map(float);
+        Some(outputs.chain(sums).chain(parts).collect())
     }
 }
 

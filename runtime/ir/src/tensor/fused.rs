@@ -1,7 +1,7 @@
 //! The text form of a fused operation's body: `[add($0, $1); relu($2); sum $2; give $3]`.
 //!
 //! `$n` numbers the operands first, then the steps. `sum` is over all elements, `sum_leading` over
-//! the first dimension. The shape of the steps is that of the first result; where all results are
+//! the first dimension, `sum_channels` over all but the second. The shape of the steps is that of the first result; where all results are
 //! sums it is written, as `over [2, 3]`.
 
 use std::sync::Arc;
@@ -38,6 +38,9 @@ impl Codec<Arc<Fused>> for Body {
         }
         if !value.leading_sums.is_empty() {
             parts.push(format!("sum_leading {}", places(&value.leading_sums)));
+        }
+        if !value.channel_sums.is_empty() {
+            parts.push(format!("sum_channels {}", places(&value.channel_sums)));
         }
         if !value.outputs.is_empty() {
             parts.push(format!("give {}", places(&value.outputs)));
@@ -82,6 +85,7 @@ fn body(text: &Steps, result: &TensorType) -> Result<Fused, String> {
         outputs: text.outputs.clone(),
         sums: text.sums.clone(),
         leading_sums: text.leading_sums.clone(),
+        channel_sums: text.channel_sums.clone(),
     })
 }
 
@@ -97,11 +101,12 @@ pub(super) fn steps<'t>(cursor: &mut Cursor<'t>) -> Result<Entry<'t>, ParseError
     loop {
         let name = cursor.kind(
             TokenKind::Word,
-            "an elementwise op, `sum`, `sum_leading` or `give`",
+            "an elementwise op, `sum`, `sum_leading`, `sum_channels` or `give`",
         )?;
         match name.text {
             "sum" if !cursor.is("(") => body.sums = cursor.several(place)?,
             "sum_leading" => body.leading_sums = cursor.several(place)?,
+            "sum_channels" => body.channel_sums = cursor.several(place)?,
             "give" => body.outputs = cursor.several(place)?,
             "over" => {
                 cursor.expect("[")?;

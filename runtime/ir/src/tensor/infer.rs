@@ -169,7 +169,8 @@ impl Op {
                 let results = fused.outputs.iter().map(|_| fused.shape.clone());
                 let results = results.chain(fused.sums.iter().map(|_| vec![1]));
                 let leading = fused.leading_sums.iter().map(|_| fused.leading_shape());
-                let results = results.chain(leading);
+                let channels = fused.channel_sums.iter().map(|_| fused.channels_shape());
+                let results = results.chain(leading).chain(channels);
                 Ok(results.map(TensorType::f32).collect())
             }
             Self::ReluGrad => {

@@ -160,6 +160,9 @@ pub struct Fused {
     pub sums: Vec<usize>,
     /// The values whose sums over the first dimension, of size 1 in the result, come after those.
     pub leading_sums: Vec<usize>,
+    /// The values whose sums over all dimensions but the second, that of channels, come last. Their other
+    /// sizes are 1.
+    pub channel_sums: Vec<usize>,
 }
 
 impl Fused {
@@ -178,11 +181,13 @@ impl Fused {
             && self.results().all(|v| float(&v))
             && self.results().next().is_some()
             && (self.leading_sums.is_empty() || !self.shape.is_empty())
+            && (self.channel_sums.is_empty() || self.shape.len() > 1)
     }
 
     /// The values that are results, or whose sums are.
     fn results(&self) -> impl Iterator<Item = usize> + '_ {
-        let sums = self.sums.iter().chain(&self.leading_sums);
+        let parts = self.leading_sums.iter().chain(&self.channel_sums);
+        let sums = self.sums.iter().chain(parts);
         self.outputs.iter().chain(sums).copied()
     }
 
@@ -190,5 +195,11 @@ impl Fused {
     pub fn leading_shape(&self) -> Vec<usize> {
         let rest = self.shape.get(1..).unwrap_or_default();
         std::iter::once(1).chain(rest.iter().copied()).collect()
+    }
+
+    /// The shape of a sum over all dimensions but the second.
+    pub fn channels_shape(&self) -> Vec<usize> {
+        let sizes = self.shape.iter().enumerate();
+        sizes.map(|(i, n)| if i == 1 { *n } else { 1 }).collect()
     }
 }

@@ -72,6 +72,7 @@ pub(crate) struct Steps<'t> {
     pub shape: Option<Vec<usize>>,
     pub sums: Vec<usize>,
     pub leading_sums: Vec<usize>,
+    pub channel_sums: Vec<usize>,
     pub outputs: Vec<usize>,
 }
 

@@ -177,11 +177,12 @@ impl Random {
             (Op::Clamp(self.real(), self.real()), vec![5]),
         ];
         let some = |values: &[usize], n: usize| values[..n].to_vec();
-        let (outputs, sums, leading_sums) = match self.below(4) {
-            0 => (some(&[6, 2], 2), vec![], vec![]),
-            1 => (vec![], some(&[3, 6], 2), vec![]),
-            2 => (vec![], vec![], some(&[6, 2], 2)),
-            _ => (some(&[3], 1), some(&[2], 1), some(&[6], 1)),
+        let (outputs, sums, leading_sums, channel_sums) = match self.below(5) {
+            0 => (some(&[6, 2], 2), vec![], vec![], vec![]),
+            1 => (vec![], some(&[3, 6], 2), vec![], vec![]),
+            2 => (vec![], vec![], some(&[6, 2], 2), vec![]),
+            3 => (vec![], vec![], vec![], some(&[3, 2], 2)),
+            _ => (some(&[3], 1), some(&[2], 1), some(&[6], 1), some(&[2], 1)),
         };
         Fused {
             shape: vec![2, 2],
@@ -189,6 +190,7 @@ impl Random {
             outputs,
             sums,
             leading_sums,
+            channel_sums,
         }
     }
 

@@ -4,11 +4,12 @@ use std::mem::take;
 use std::ops::Range;
 
 use super::broadcast::Broadcast;
+use super::dims::Dims;
 use super::extent::Extent;
 use super::program::{FusedProgram, Sum, arguments};
 use super::step::{Step, Values};
+use super::sums::{self, Sums, add_channels, add_repeated};
 use super::update::Update;
-use crate::buffers;
 use crate::lanes;
 
 /// The place from which a block of a value is read, and to which a step writes it.
@@ -34,47 +35,62 @@ struct Repeated<'a> {
 }
 
 /// A program with its operands.
+#[derive(Clone, Copy)]
+pub(super) struct Work<'a> {
+    pub program: &'a FusedProgram,
+    pub operands: &'a [Source<'a>],
+    pub broadcasts: &'a [Broadcast],
+    pub dims: Dims,
+    pub extent: Extent,
+}
+
+/// The execution of a program for some of the elements, on one thread.
 pub(super) struct Run<'a> {
     program: &'a FusedProgram,
     /// The place of each step's value.
     sources: Vec<Source<'a>>,
     repeated: Vec<Repeated<'a>>,
+    /// The first element of the run, which is the first one of each target.
+    first: usize,
     targets: Vec<&'a mut [f32]>,
     registers: &'a mut [Vec<f32>],
     /// The values of steps that are one number for a whole block.
     numbers: Vec<f32>,
-    pub sums: Vec<f64>,
-    /// The sums over the first dimension, so far.
-    pub leading_sums: Vec<Vec<f32>>,
+    pub sums: Sums,
+    dims: Dims,
     extent: Extent,
     /// The whole program as a single loop, if it has that form.
     update: Option<Update<'a>>,
 }
 
 impl<'a> Run<'a> {
-    /// A run over `len` elements, `inner` for each index of the first dimension. There are enough `registers`,
-    /// with any values.
+    /// A run over the elements from `first` on that are written to `targets`. There are enough `registers`, with
+    /// any values.
     pub fn new(
-        program: &'a FusedProgram,
-        operands: &[Source<'a>],
-        broadcasts: &[Broadcast],
-        (len, inner): (usize, usize),
-        extent: Extent,
+        work: &Work<'a>,
+        first: usize,
         targets: Vec<&'a mut [f32]>,
         registers: &'a mut [Vec<f32>],
     ) -> Self {
+        let Work {
+            program,
+            operands,
+            broadcasts,
+            dims,
+            extent,
+        } = *work;
+        let len = dims.len;
         let registers_of = program.registers.iter();
         let mut run = Self {
             program,
             sources: registers_of.map(|r| Source::Register(*r)).collect(),
             repeated: Vec::new(),
+            first,
             targets,
             registers,
             numbers: vec![0.0; program.steps.len()],
-            sums: vec![0.0; program.sums.len()],
-            leading_sums: (program.leading_sums.iter())
-                .map(|_| buffers::zeros(inner))
-                .collect(),
+            sums: Sums::zero(program, dims),
+            dims,
             extent,
             update: update(program, operands, broadcasts, len),
         };
@@ -161,14 +177,22 @@ impl<'a> Run<'a> {
 
     /// A range of an output's elements that have been computed.
     pub fn output(&mut self, output: usize, elements: Range<usize>) -> &mut [f32] {
-        &mut self.targets[output][elements]
+        let place = self.place(&elements);
+        &mut self.targets[output][place]
+    }
+
+    /// The place of a block in the targets.
+    #[inline(always)]
+    fn place(&self, block: &Range<usize>) -> Range<usize> {
+        block.start - self.first..block.end - self.first
     }
 
     #[inline(always)]
     fn block(&mut self, block: Range<usize>) {
+        let place = self.place(&block);
         if let (Some(update), [w]) = (&self.update, &mut self.targets[..]) {
-            if let Some(sum) = update.block(block.start, &mut w[block]) {
-                self.sums[0] += f64::from(sum);
+            if let Some(sum) = update.block(block.start, &mut w[place]) {
+                self.sums.all[0] += f64::from(sum);
             }
             return;
         }
@@ -179,26 +203,49 @@ impl<'a> Run<'a> {
                 self.step(number, *step, &block);
             }
         }
-        for (i, sum) in program.sums.iter().enumerate() {
-            let sum = match *sum {
-                Sum::Of(value) => lanes::sum::<64>(self.elements(value, &block)),
-                Sum::OfProduct(a, b) => {
-                    lanes::dot(self.elements(a, &block), self.elements(b, &block))
-                }
-            };
-            self.sums[i] += f64::from(sum);
-        }
-        let mut leading_sums = take(&mut self.leading_sums);
-        for (sums, value) in leading_sums.iter_mut().zip(&program.leading_sums) {
-            add_repeated(sums, block.start, self.elements(*value, &block));
-        }
-        self.leading_sums = leading_sums;
+        self.add_sums(&block);
         for (i, value) in program.outputs.iter().enumerate() {
             if !matches!(self.sources[*value], Source::Output(output) if output == i) {
                 let target = take(&mut self.targets[i]);
-                target[block.clone()].copy_from_slice(self.elements(*value, &block));
+                target[place.clone()].copy_from_slice(self.elements(*value, &block));
                 self.targets[i] = target;
             }
+        }
+    }
+
+    /// Adds a block to the sums.
+    #[inline(always)]
+    fn add_sums(&mut self, block: &Range<usize>) {
+        let program = self.program;
+        for (i, sum) in program.sums.iter().enumerate() {
+            let sum = match *sum {
+                Sum::Of(value) => lanes::sum::<64>(self.elements(value, block)),
+                Sum::OfProduct(a, b) => {
+                    lanes::dot::<64>(self.elements(a, block), self.elements(b, block))
+                }
+            };
+            self.sums.all[i] += f64::from(sum);
+        }
+        for (i, value) in program.leading_sums.iter().enumerate() {
+            let mut sums = take(&mut self.sums.leading[i]);
+            add_repeated(&mut sums, block.start, self.elements(*value, block));
+            self.sums.leading[i] = sums;
+        }
+        let (pixels, at) = (self.dims.pixels, (block.start, block.len()));
+        for (i, sum) in program.channel_sums.iter().enumerate() {
+            let mut sums = take(&mut self.sums.channels[i]);
+            match *sum {
+                Sum::Of(value) => {
+                    let values = self.elements(value, block);
+                    add_channels(&mut sums, pixels, at, |part| sums::sum(&values[part]));
+                }
+                Sum::OfProduct(a, b) => {
+                    let (a, b) = (self.elements(a, block), self.elements(b, block));
+                    let of = |part: Range<usize>| sums::sum_of_product(&a[part.clone()], &b[part]);
+                    add_channels(&mut sums, pixels, at, of);
+                }
+            }
+            self.sums.channels[i] = sums;
         }
     }
 
@@ -240,11 +287,15 @@ impl<'a> Run<'a> {
             }
             Source::Output(output) => {
                 target = take(&mut self.targets[output]);
-                &mut target[block.clone()]
+                &mut target[self.place(block)]
             }
             _ => &mut one,
         };
-        step.run(|value| self.values(value, block), to);
+        step.run(
+            #[inline(always)]
+            |value| self.values(value, block),
+            to,
+        );
         match place {
             Source::Register(r) => self.registers[r] = register,
             Source::Output(output) => self.targets[output] = target,
@@ -268,20 +319,8 @@ impl<'a> Run<'a> {
             Source::Register(register) => &self.registers[register][..block.len()],
             Source::Operand(values) => &values[block.clone()],
             Source::Part(values) => values,
-            Source::Output(output) => &self.targets[output][block.clone()],
+            Source::Output(output) => &self.targets[output][self.place(block)],
         }
-    }
-}
-
-/// Adds values to sums, from place `start` on and again from the first one after the last.
-#[inline(always)]
-fn add_repeated(sums: &mut [f32], start: usize, mut values: &[f32]) {
-    let mut at = start % sums.len().max(1);
-    while !values.is_empty() {
-        let (now, rest) = values.split_at(values.len().min(sums.len() - at));
-        let sums = sums[at..].iter_mut().zip(now);
-        sums.for_each(|(sum, value)| *sum += value);
-        (values, at) = (rest, 0);
     }
 }
 

@@ -20,9 +20,9 @@ pub(super) struct Extent {
 
 impl Extent {
     /// The blocks of `len` elements. They end at the ends of rows of `row` elements, unless such blocks would
-    /// be too long.
-    pub fn new(broadcasts: &[Broadcast], len: usize, row: usize) -> Self {
-        if let Some(segment) = segment(broadcasts) {
+    /// be too long, and at the ends of `planes` of so many elements, if there are any and they can be segments.
+    pub fn new(broadcasts: &[Broadcast], len: usize, row: usize, planes: Option<usize>) -> Self {
+        if let Some(segment) = segment(broadcasts, planes) {
             let parts = segment.div_ceil(BLOCK);
             return Self {
                 block: segment.div_ceil(parts).next_multiple_of(16),
@@ -67,9 +67,9 @@ impl Extent {
     }
 }
 
-fn segment(broadcasts: &[Broadcast]) -> Option<usize> {
+fn segment(broadcasts: &[Broadcast], planes: Option<usize>) -> Option<usize> {
     let repeated = broadcasts.iter().filter(|b| b.each > 1 && b.count > 0);
-    let mut segments = repeated.map(|broadcast| broadcast.each);
+    let mut segments = repeated.map(|broadcast| broadcast.each).chain(planes);
     let first = segments.next().filter(|each| *each >= SHORTEST_SEGMENT)?;
     segments.all(|each| each == first).then_some(first)
 }
@@ -91,7 +91,7 @@ mod tests {
         let broadcasts: Vec<Broadcast> =
             broadcasts.map(|b| b.unwrap_or_else(|| panic!())).collect();
         let len = shape.iter().product();
-        let extent = Extent::new(&broadcasts, len, 1);
+        let extent = Extent::new(&broadcasts, len, 1, None);
         let mut ends = vec![];
         let mut start = 0;
         while start < len {

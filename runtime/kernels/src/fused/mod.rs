@@ -29,14 +29,17 @@
 
 mod blocks;
 mod broadcast;
+mod dims;
 mod error;
 mod extent;
+mod parts;
 mod program;
 mod run;
 mod step;
+mod sums;
 mod update;
 
 pub use error::FusedError;
-pub use program::FusedProgram;
+pub use program::{FusedProgram, Reductions};
 pub use run::Results;
 pub use step::{Binary, Step, Unary};

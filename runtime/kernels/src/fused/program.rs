@@ -12,6 +12,7 @@ pub struct FusedProgram {
     pub(super) sums: Vec<Sum>,
     /// Values whose sums over the first dimension are results.
     pub(super) leading_sums: Vec<usize>,
+    pub(super) channel_sums: Vec<Sum>,
     /// The register of each step's value.
     pub(super) registers: Vec<usize>,
     /// Number of registers.
@@ -22,7 +23,18 @@ pub struct FusedProgram {
     pub(super) live: Vec<bool>,
 }
 
-/// A sum over all elements.
+/// Values whose sums are results of a program.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reductions {
+    /// Sums over all elements.
+    pub all: Vec<usize>,
+    /// Sums over the first dimension.
+    pub leading: Vec<usize>,
+    /// Sums over all dimensions but the second, that of channels.
+    pub channels: Vec<usize>,
+}
+
+/// A sum over all elements, or over those of each channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sum {
     /// The sum of a value.
@@ -42,27 +54,38 @@ impl FusedProgram {
         outputs: Vec<usize>,
         sums: Vec<usize>,
     ) -> Result<Self, FusedError> {
-        Self::with_leading_sums(steps, outputs, sums, Vec::new())
+        let all = sums;
+        let reductions = Reductions {
+            all,
+            ..Reductions::default()
+        };
+        Self::with_reductions(steps, outputs, reductions)
     }
 
-    /// Like [`new`](Self::new), where the sums of the values `leading_sums` over the first dimension are
-    /// results too.
+    /// Like [`new`](Self::new), with sums over some of the dimensions.
     ///
     /// # Errors
     /// As [`new`](Self::new).
-    pub fn with_leading_sums(
+    pub fn with_reductions(
         mut steps: Vec<Step>,
         outputs: Vec<usize>,
-        sums: Vec<usize>,
-        leading_sums: Vec<usize>,
+        reductions: Reductions,
     ) -> Result<Self, FusedError> {
+        let Reductions {
+            all: sums,
+            leading: leading_sums,
+            channels: channel_sums,
+        } = reductions;
         for (number, step) in steps.iter().enumerate() {
             if let Some(value) = arguments(step).find(|value| *value >= number) {
                 let step = number;
                 return Err(FusedError::Order { step, value });
             }
         }
-        let results = || outputs.iter().chain(&sums).chain(&leading_sums).copied();
+        let results = || {
+            let sums = sums.iter().chain(&leading_sums).chain(&channel_sums);
+            outputs.iter().chain(sums).copied()
+        };
         if let Some(value) = results().find(|value| *value >= steps.len()) {
             let steps = steps.len();
             return Err(FusedError::NoStep { value, steps });
@@ -74,16 +97,15 @@ impl FusedProgram {
                 arguments(&steps[number]).for_each(|value| uses[value] += 1);
             }
         }
-        let sums: Vec<Sum> = sums
-            .into_iter()
-            .map(|value| match steps[value] {
-                Step::Binary(Binary::Mul, a, b) if uses[value] == 1 => {
-                    uses[value] = 0;
-                    Sum::OfProduct(a, b)
-                }
-                _ => Sum::Of(value),
-            })
-            .collect();
+        let mut sum = |value| match steps[value] {
+            Step::Binary(Binary::Mul, a, b) if uses[value] == 1 => {
+                uses[value] = 0;
+                Sum::OfProduct(a, b)
+            }
+            _ => Sum::Of(value),
+        };
+        let sums: Vec<Sum> = sums.into_iter().map(&mut sum).collect();
+        let channel_sums: Vec<Sum> = channel_sums.into_iter().map(sum).collect();
         for number in 0..steps.len() {
             if uses[number] > 0
                 && let Some((step, product)) = with_product(&steps, &uses, number)
@@ -99,14 +121,17 @@ impl FusedProgram {
         });
         let operand_count = operands.max().unwrap_or(0);
         let (registers, register_count) = {
-            let stored: Vec<usize> = outputs.iter().chain(&leading_sums).copied().collect();
-            allot(&steps, &live, &stored, &sums)
+            let summed = sums.iter().chain(&channel_sums);
+            let stored = outputs.iter().chain(&leading_sums).copied();
+            let stored = stored.chain(summed.flat_map(|sum| sum.values()));
+            allot(&steps, &live, &stored.collect::<Vec<_>>())
         };
         Ok(Self {
             steps,
             outputs,
             sums,
             leading_sums,
+            channel_sums,
             registers,
             register_count,
             operand_count,
@@ -122,7 +147,8 @@ impl FusedProgram {
 
     /// The values of which sums are results.
     pub(super) fn summed(&self) -> impl Iterator<Item = usize> {
-        let sums = self.sums.iter().flat_map(|sum| sum.values());
+        let sums = self.sums.iter().chain(&self.channel_sums);
+        let sums = sums.flat_map(|sum| sum.values());
         sums.chain(self.leading_sums.iter().copied())
     }
 
@@ -177,16 +203,15 @@ pub(super) fn arguments(step: &Step) -> impl Iterator<Item = usize> + use<> {
 
 /// A register for every value, and the number of registers. Operands and constants keep their registers, so
 /// that these are not filled for every block. Results keep theirs until the end of the block.
-fn allot(steps: &[Step], live: &[bool], outputs: &[usize], sums: &[Sum]) -> (Vec<usize>, usize) {
+fn allot(steps: &[Step], live: &[bool], results: &[usize]) -> (Vec<usize>, usize) {
     let used = || steps.iter().enumerate().filter(|(number, _)| live[*number]);
     let mut last_use = vec![0; steps.len()];
     for (number, step) in used() {
         arguments(step).for_each(|value| last_use[value] = number);
     }
     let kept = used().filter(|(_, step)| arguments(step).next().is_none());
-    let summed = sums.iter().flat_map(|sum| sum.values());
-    let kept = kept.map(|(number, _)| number).chain(summed);
-    for value in kept.chain(outputs.iter().copied()) {
+    let kept = kept.map(|(number, _)| number);
+    for value in kept.chain(results.iter().copied()) {
         last_use[value] = steps.len();
     }
     let (mut registers, mut free, mut count) = (vec![0; steps.len()], Vec::new(), 0);

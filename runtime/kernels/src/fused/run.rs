@@ -1,25 +1,19 @@
 //! Running a program on tensors.
 
-use std::mem::take;
-
 use burn_backend::{DType, Shape, TensorMetadata};
 use burn_flex::{FlexTensor, Layout};
 
-use super::blocks::{Run, Source};
+use super::blocks::{Source, Work};
 use super::broadcast::Broadcast;
+use super::dims::Dims;
 use super::error::FusedError;
-use super::extent::{BLOCK, Extent};
+use super::extent::Extent;
 use super::program::FusedProgram;
 use super::step::Step;
+use super::sums::Sums;
 use crate::buffers;
 use crate::flex::floats;
 use crate::matmul::ScaledProduct;
-use crate::scratch;
-use crate::simd::vectorize;
-
-/// The number of rows to which a product is added at a time. Together with the operands of the program they
-/// stay in the second-level cache.
-const PART: usize = 48;
 
 /// The results of a program.
 #[derive(Debug, Clone)]
@@ -30,16 +24,18 @@ pub struct Results {
     pub sums: Vec<f32>,
     /// The sums over the first dimension, whose size is 1 in them.
     pub leading_sums: Vec<FlexTensor>,
+    /// The sums over all dimensions but the second. All other sizes are 1 in them.
+    pub channel_sums: Vec<FlexTensor>,
 }
 
 impl FusedProgram {
-    /// Runs the program on this thread.
+    /// Runs the program on this thread and, if it is large, on its [helpers](crate::team).
     ///
     /// An output takes the buffer of an operand that has the full shape, that nobody else holds, and that is
     /// not an output itself. Other contiguous operands are read in place, and views are copied first. The
     /// order of computation depends on the shapes only. A sum is taken in 64 lanes within a block of about a
-    /// thousand elements, and in `f64` over the blocks. A sum over the first dimension is taken in order, from
-    /// zero.
+    /// thousand elements, and in `f64` over the blocks; a sum of a channel likewise within each of its planes. A
+    /// sum over the first dimension is taken in order, from zero.
     ///
     /// # Shapes
     /// An operand has the shape `shape`, or one that is broadcast to it such that the dimensions that are not
@@ -49,8 +45,7 @@ impl FusedProgram {
     /// # Errors
     /// If the number of operands, a type (all are `f32`) or a shape is wrong.
     pub fn run(&self, operands: Vec<FlexTensor>, shape: &[usize]) -> Result<Results, FusedError> {
-        let len = shape.iter().product();
-        self.run_in_parts(operands, shape, (1, len), &mut |_, _| ())
+        self.execute(operands, shape, None)
     }
 
     /// Like [`run`](Self::run), and adds a product to the first output, some rows at a time while they are in
@@ -72,28 +67,19 @@ impl FusedProgram {
             let expected = shape.to_vec();
             return Err(FusedError::Product { expected, found });
         }
-        let row = found[1];
-        self.run_in_parts(operands, shape, (row, PART * row), &mut |first, rows| {
-            product.add_to(first / row, rows);
-        })
+        self.execute(operands, shape, Some(product))
     }
 
-    /// Runs the program on about `part.1` elements at a time, in whole rows of `part.0`, and then
-    /// `then` with the first of them and what the first output is there.
-    fn run_in_parts(
+    fn execute(
         &self,
         operands: Vec<FlexTensor>,
         shape: &[usize],
-        (row, elements): (usize, usize),
-        then: &mut dyn FnMut(usize, &mut [f32]),
+        product: Option<&ScaledProduct>,
     ) -> Result<Results, FusedError> {
         let broadcasts = self.check(&operands, shape)?;
         let mut operands: Vec<FlexTensor> = operands.into_iter().map(dense).collect();
-        let len: usize = shape.iter().product();
-        let leading_shape: Vec<usize> = std::iter::once(1)
-            .chain(shape.get(1..).unwrap_or_default().iter().copied())
-            .collect();
-        let inner = leading_shape.iter().product();
+        let dims = Dims::of(shape);
+        let len = dims.len;
         let replaced = self.replaced(&operands, &broadcasts, len);
 
         // New outputs, which are overwritten.
@@ -114,35 +100,23 @@ impl FusedProgram {
                 Source::Operand(&operand.storage()[start..end])
             };
         }
-        let extent = Extent::new(&broadcasts, len, row);
-        let mut registers = scratch::with(|scratch| take(&mut scratch.registers));
-        if registers.len() < self.register_count {
-            registers.resize_with(self.register_count, || vec![0.0; BLOCK]);
-        }
-        let mut run = Run::new(
-            self,
-            &sources,
-            &broadcasts,
-            (len, inner),
-            extent,
-            targets,
-            &mut registers,
-        );
-        let part = extent.part(row, elements, len);
-        for first in (0..len).step_by(part) {
-            let elements = first..len.min(first + part);
-            vectorize(
-                #[inline(always)]
-                || run.blocks(elements.clone()),
-            );
-            if !self.outputs.is_empty() {
-                then(first, run.output(0, elements));
-            }
-        }
-        let Run {
-            sums, leading_sums, ..
-        } = run;
-        scratch::with(|scratch| scratch.registers = registers);
+        // Blocks end at the ends of a product's rows, and of planes that are summed.
+        let row = match product {
+            Some(_) => shape[1],
+            None => 1,
+        };
+        let planes = (!self.channel_sums.is_empty()).then_some(dims.pixels);
+        let work = Work {
+            program: self,
+            operands: &sources,
+            broadcasts: &broadcasts,
+            dims,
+            extent: Extent::new(&broadcasts, len, row, planes),
+        };
+        let sums = match product {
+            Some(product) => work.run_and_add(targets, row, product),
+            None => work.run(targets),
+        };
         let mut outputs = Vec::with_capacity(new.len());
         for (new, operand) in new.into_iter().zip(&replaced) {
             let layout = Layout::contiguous(Shape::from(shape.to_vec()));
@@ -153,12 +127,26 @@ impl FusedProgram {
         }
         // The buffers of those that were replaced are held by outputs, too.
         operands.into_iter().for_each(buffers::keep);
+        let Sums {
+            all,
+            leading,
+            channels,
+        } = sums;
+        let kept = |dims: std::ops::Range<usize>| -> Vec<usize> {
+            let kept = shape.iter().enumerate();
+            kept.map(|(i, size)| if dims.contains(&i) { *size } else { 1 })
+                .collect()
+        };
+        let (leading_shape, channels_shape) = (kept(1..shape.len()), kept(1..2));
+        let single = |sums: Vec<f64>| sums.into_iter().map(|sum| sum as f32).collect();
+        let leading = leading.into_iter();
+        let channels = channels.into_iter();
         Ok(Results {
             outputs,
-            sums: sums.into_iter().map(|sum| sum as f32).collect(),
-            leading_sums: leading_sums
-                .into_iter()
-                .map(|sums| floats(sums, &leading_shape))
+            sums: single(all),
+            leading_sums: leading.map(|sums| floats(sums, &leading_shape)).collect(),
+            channel_sums: channels
+                .map(|sums| floats(single(sums), &channels_shape))
                 .collect(),
         })
     }

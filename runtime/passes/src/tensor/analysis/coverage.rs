@@ -198,7 +198,7 @@ fn mask<const N: usize>(shape: [usize; N]) -> TensorType {
     TensorType::new(DType::Bool, shape)
 }
 
-/// `(tanh(a + b), Σ (a + b), Σ tanh(a + b) over the rows)`.
+/// `(tanh(a + b), Σ (a + b), Σ tanh(a + b) over the rows)`, and the sums of both over each column.
 fn fused() -> Arc<Fused> {
     Arc::new(Fused {
         shape: vec![2, 3],
@@ -206,6 +206,7 @@ fn fused() -> Arc<Fused> {
         outputs: vec![3],
         sums: vec![2],
         leading_sums: vec![3],
+        channel_sums: vec![2, 3],
     })
 }
 

@@ -157,7 +157,7 @@ fn fused_flops(fused: &Fused) -> u64 {
         Class::Map(each) => each,
         _ => 0,
     };
-    let sums = fused.sums.len() + fused.leading_sums.len();
+    let sums = fused.sums.len() + fused.leading_sums.len() + fused.channel_sums.len();
     fused.steps.iter().map(step).sum::<u64>() + sums as u64
 }
 

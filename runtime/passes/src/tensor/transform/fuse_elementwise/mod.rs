@@ -150,6 +150,7 @@ fn fused(
         outputs,
         sums,
         leading_sums,
+        channel_sums: vec![],
     };
     let mut outs = stored;
     outs.extend(results);
