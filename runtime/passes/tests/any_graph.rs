@@ -19,6 +19,7 @@ fn every_pass_leaves_a_sound_graph() {
             "join-products",
             "fuse",
             "fuse-elementwise",
+            "plane-sums",
             "early-updates",
             "rematerialize",
             "one-hot",

@@ -14,7 +14,7 @@ const STEP: &str = "tensor.graph @step(%w: f32[3x4], %x: f32[2x3], %g: f32[2x4])
 }";
 
 /// A graph for a pass, as `pass` or `pass=number`.
-const CASES: [(&str, &str); 26] = [
+const CASES: [(&str, &str); 27] = [
     (
         "pool-first",
         "tensor.graph @forward(%x: f32[2x3x4x4]) {
@@ -192,6 +192,20 @@ const CASES: [(&str, &str); 26] = [
   %4 = tensor.add %1, %d : f32[8x8]
   %5 = tensor.add %4, %3 : f32[8x8]
   return w = %5
+}",
+    ),
+    (
+        "plane-sums",
+        "tensor.graph @step(%x: f32[2x3x64x64], %m: f32[1x3x1x1]) {
+  %0, %1, %2 = tensor.fused[sub($0, $1); mul($2, $2); relu($2); sum_leading $4; give $2, $3] %x, %m : f32[2x3x64x64], f32[2x3x64x64], f32[1x3x64x64]
+  %3 = tensor.reshape %1 : f32[2x3x4096]
+  %4 = tensor.mean_dim[dim 2] %3 : f32[2x3x1]
+  %5 = tensor.mean_dim[dim 0] %4 : f32[1x3x1]
+  %6 = tensor.sum_dim[dim 2] %2 : f32[1x3x1x64]
+  %7 = tensor.sum_dim[dim 3] %6 : f32[1x3x1x1]
+  return x = %0
+  return variance = %5
+  return sum = %7
 }",
     ),
     (

@@ -84,7 +84,7 @@ fn a_wrong_request_says_what_is_right() {
     assert_eq!(
         error("fuze"),
         "unknown tensor pass `fuze` (did you mean `fuse`?); the passes are pool-first, fold, \
-         cse, dce, batch-clients, sink-views, unfold-convolutions, split-convolutions, one-hot, parametrize-constants, mixed-bf16, mixed-f16, lift-expands, join-products, fuse, fuse-elementwise, \
+         cse, dce, batch-clients, sink-views, unfold-convolutions, split-convolutions, one-hot, parametrize-constants, mixed-bf16, mixed-f16, lift-expands, join-products, fuse, fuse-elementwise, plane-sums, \
          early-updates, rematerialize, scale-first, join-sums, channel-rows, known-sums, channel-sums, sink-reshapes, recompute, fusion-order"
     );
     assert_eq!(error("cse=2"), "pass `cse`: expected no number, found `2`");

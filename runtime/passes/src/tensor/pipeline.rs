@@ -174,6 +174,7 @@ pub fn fuse_with(
         "join-products",
         "fuse",
         "fuse-elementwise",
+        "plane-sums",
         "early-updates",
         "rematerialize",
     ] {

@@ -32,7 +32,7 @@ macro_rules! rebuilds {
     };
 }
 
-const TENSOR: [Pass<Graph>; 26] = [
+const TENSOR: [Pass<Graph>; 27] = [
     rebuilds!(
         "pool-first",
         "max pools before the rectifications that only they read",
@@ -113,6 +113,11 @@ const TENSOR: [Pass<Graph>; 26] = [
         "fuse-elementwise",
         "one op for each chain of elementwise ops",
         transform::fuse_elementwise
+    ),
+    rebuilds!(
+        "plane-sums",
+        "sums of each channel are results of the op that makes their terms",
+        transform::plane_sums
     ),
     rebuilds!(
         "early-updates",
