@@ -12,9 +12,9 @@ use fedround::models::{
 use crate::common::{COLOUR, GREY, assert_close, compile_model, dealt, leaves, run};
 
 const LR: f32 = 0.1;
-/// With six, an input of a ReLU of the narrow ResNet is so close to zero after a step that rounding decides
-/// whether it passes.
-const BATCH: usize = 8;
+/// With some other numbers, an input of a ReLU of the narrow ResNet is so close to zero after a step that
+/// rounding decides whether it passes.
+const BATCH: usize = 10;
 const STEPS: usize = 5;
 
 /// New parameters, which burn tracks.
@@ -118,7 +118,7 @@ fn compare_steps<M: Classifier>(name: &str, task: Task, new: fn(Task, &Device) -
             stats.train_loss
         );
         for (found, expected) in leaves(&simulation).iter().zip(&values) {
-            assert_close(found, expected, 5e-6);
+            assert_close(found, expected, 1e-6);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Graphs compute what they did before a pass, or what the pass says, on the CPU.
 
+mod channel_totals;
 mod convolutions;
 mod fused;
 mod gpu_fusion;

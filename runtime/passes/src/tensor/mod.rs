@@ -19,6 +19,6 @@ pub use transform::convolutions::options as conv_options;
 pub use transform::{
     Batched, ConvAlgorithm, InputSource, Leaf, Looped, batch, convolutions, cse, dce,
     early_updates, elide_zero_carry, fold, fuse, fuse_elementwise, fusion_order, join_products,
-    join_sums, lift_expands, mixed_precision, one_hot, parametrize_constants, plane_sums,
-    pool_first, recompute, rematerialize, scale_first, sink_reshapes, sink_views,
+    join_sums, known_sums, lift_expands, mixed_precision, one_hot, parametrize_constants,
+    plane_sums, pool_first, recompute, rematerialize, scale_first, sink_reshapes, sink_views,
 };

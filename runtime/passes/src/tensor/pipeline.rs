@@ -171,6 +171,7 @@ pub fn fuse_with(
 ) -> Result<(), PassError> {
     for pass in [
         "lift-expands",
+        "known-sums",
         "join-products",
         "fuse",
         "fuse-elementwise",

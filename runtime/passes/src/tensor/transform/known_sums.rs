@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use fedround_ir::Loc;
-use fedround_ir::tensor::{Graph, GraphError, Op, TypeError, Val};
+use fedround_ir::tensor::{Graph, GraphError, Node, Op, TypeError, Val};
 
 use super::dce::dce;
 use super::rewrite::{Growing, Rewrite};
@@ -15,7 +15,7 @@ use super::rewrite::{Growing, Rewrite};
 /// How many ops are looked through at most, one after another.
 const DEEP: usize = 8;
 
-/// Computes sums along a dimension from others, if no new one is needed.
+/// Computes sums along a dimension, or over the planes of each channel, from others, if no new one is needed.
 ///
 /// # Errors
 ///
@@ -26,26 +26,90 @@ pub fn known_sums(graph: &Graph) -> Result<Graph, GraphError> {
         let Op::SumDim(d) = node.op else {
             return rewrite.keep(node);
         };
-        let of = node.ins[0];
-        let mut known = Known {
-            graph: &mut rewrite.new,
-            sums: &sums,
-            along: d,
-            loc: node.loc,
+        // This one, and the one that it completes.
+        let planes = planes(&rewrite.new, &node).map(|of| (of, Along::Planes));
+        let completed = [planes, Some((node.ins[0], Along::Dim(d)))];
+        let completed = || completed.into_iter().flatten();
+        let mut result = None;
+        for (of, along) in completed() {
+            let mut known = Known {
+                graph: &mut rewrite.new,
+                sums: &sums,
+                along,
+                loc: node.loc,
+            };
+            result = match known.sum(of, DEEP)? {
+                Some(Sum::Of(sum)) => Some(sum),
+                Some(Sum::Zero) => {
+                    let zeros = Op::Full(0.0, along.summed(rewrite.new.shape(of)));
+                    Some(rewrite.new.push(zeros, &[], node.loc)?)
+                }
+                None => continue,
+            };
+            break;
+        }
+        let result = match result {
+            Some(known) => known,
+            None => rewrite.new.push(node.op, &node.ins, node.loc)?,
         };
-        let sum = match known.sum(of, DEEP)? {
-            Some(Sum::Of(sum)) => sum,
-            Some(Sum::Zero) => {
-                let mut shape = rewrite.new.shape(of).to_vec();
-                shape[d] = 1;
-                rewrite.new.push(Op::Full(0.0, shape), &[], node.loc)?
-            }
-            None => rewrite.new.push(node.op, &[of], node.loc)?,
-        };
-        sums.insert((of, d), sum);
-        Ok(vec![sum])
+        sums.extend(completed().map(|of| (of, result)));
+        Ok(vec![result])
     })?;
     Ok(dce(&known))
+}
+
+/// What a sum is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Along {
+    /// One dimension.
+    Dim(usize),
+    /// The images and pixels of `[n, c, h, w]`.
+    Planes,
+}
+
+impl Along {
+    fn includes(self, dim: usize) -> bool {
+        match self {
+            Self::Dim(d) => d == dim,
+            Self::Planes => dim != 1,
+        }
+    }
+
+    /// The shape of the sum of a tensor.
+    fn summed(self, shape: &[usize]) -> Vec<usize> {
+        let sizes = shape.iter().enumerate();
+        sizes
+            .map(|(i, n)| if self.includes(i) { 1 } else { *n })
+            .collect()
+    }
+}
+
+/// What a node that is the last of three sums is the sum of, over the images and pixels of `[n, c, h, w]`.
+fn planes(graph: &Growing, node: &Node) -> Option<Val> {
+    let is_last = node.op == Op::SumDim(3) && graph.shape(node.ins[0]).len() == 4;
+    is_last.then_some(())?;
+    let along = |v: Val, dim: usize| {
+        let sum = graph.producer(v).filter(|sum| sum.op == Op::SumDim(dim));
+        sum.map(|sum| sum.ins[0])
+    };
+    along(along(node.ins[0], 2)?, 0)
+}
+
+/// What a value is the mean of, over the images and pixels of `[n, c, h, w]`.
+fn mean_of_planes(graph: &Growing, mean: Val) -> Option<Val> {
+    let from = |v: Val, op: fn(&Op) -> bool| {
+        let node = graph.producer(v).filter(|node| op(&node.op));
+        node.map(|node| node.ins[0])
+    };
+    let means = from(mean, |op| matches!(op, Op::Reshape(_)))?;
+    let of_planes = from(means, |op| *op == Op::MeanDim(0))?;
+    let rows = from(of_planes, |op| *op == Op::MeanDim(2))?;
+    let of = from(rows, |op| matches!(op, Op::Reshape(_)))?;
+    let [n, c, h, w] = *graph.shape(of) else {
+        return None;
+    };
+    let is_of_planes = graph.shape(rows) == [n, c, h * w] && graph.shape(mean) == [1, c, 1, 1];
+    is_of_planes.then_some(of)
 }
 
 /// A sum that no reduction is needed for.
@@ -56,9 +120,9 @@ enum Sum {
 
 struct Known<'a> {
     graph: &'a mut Growing,
-    /// The sums that are there, by what they are of and along which dimension.
-    sums: &'a HashMap<(Val, usize), Val>,
-    along: usize,
+    /// The sums that are there, by what they are of and over what.
+    sums: &'a HashMap<(Val, Along), Val>,
+    along: Along,
     loc: Loc,
 }
 
@@ -128,16 +192,23 @@ impl Known<'_> {
         })
     }
 
-    /// Whether `v` is `x` times or divided by what is the same along the dimension.
+    /// Whether `v` is `x` times or divided by what is the same for all that is summed.
     fn is_factor(&self, factor: Val, x: Val, v: Val) -> bool {
-        self.graph.shape(x) == self.graph.shape(v)
-            && self.graph.shape(factor).get(self.along) == Some(&1)
-            && self.graph.shape(x)[self.along] > 1
+        let (factor, x) = (self.graph.shape(factor), self.graph.shape(x));
+        let mut summed = (0..x.len()).filter(|dim| self.along.includes(*dim));
+        x == self.graph.shape(v)
+            && factor.len() == x.len()
+            && factor != x
+            && summed.all(|dim| factor[dim] == 1)
     }
 
     fn is_mean(&self, mean: Val, x: Val) -> bool {
-        self.graph
-            .producer(mean)
-            .is_some_and(|node| node.op == Op::MeanDim(self.along) && node.ins[0] == x)
+        match self.along {
+            Along::Planes => mean_of_planes(self.graph, mean) == Some(x),
+            Along::Dim(dim) => {
+                let mean = self.graph.producer(mean);
+                mean.is_some_and(|node| node.op == Op::MeanDim(dim) && node.ins[0] == x)
+            }
+        }
     }
 }
