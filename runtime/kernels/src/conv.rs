@@ -88,10 +88,7 @@ fn image(
 ) {
     let (taps, len) = (sizes.taps(), lowering.len);
     let row_starts: [usize; ROWS] = std::array::from_fn(|i| i * len);
-    let b = room(&mut scratch.rows, lowering.rows_len(sizes));
-    lowering.stage(sizes, x, &mut scratch.image, b);
-    for (start, count) in blocks(sizes.filters) {
-        let c = room(&mut scratch.block, count * len);
+    let block = |start: usize, count: usize, b: &[f32], c: &mut [f32]| {
         RowBlock {
             rows: count,
             panel: &panels[start * taps..(start + count) * taps],
@@ -103,7 +100,26 @@ fn image(
             add: false,
         }
         .run();
-        let channels = y[start * sizes.pixels()..].chunks_exact_mut(sizes.pixels());
+    };
+    let pixels = sizes.pixels();
+    if lowering.takes_plain_image(sizes) {
+        for (start, count) in blocks(sizes.filters) {
+            let y = &mut y[start * pixels..(start + count) * pixels];
+            block(start, count, x, y);
+            for (i, y) in y.chunks_exact_mut(pixels).enumerate() {
+                if let Some(bias) = bias {
+                    y.iter_mut().for_each(|y| *y += bias[start + i]);
+                }
+            }
+        }
+        return;
+    }
+    let b = room(&mut scratch.rows, lowering.rows_len(sizes));
+    lowering.stage(sizes, x, &mut scratch.image, b);
+    for (start, count) in blocks(sizes.filters) {
+        let c = room(&mut scratch.block, count * len);
+        block(start, count, b, c);
+        let channels = y[start * pixels..].chunks_exact_mut(pixels);
         for (i, (row, y)) in c.chunks_exact(len).zip(channels).enumerate() {
             let bias = bias.map_or(0.0, |bias| bias[start + i]);
             emit(sizes, lowering.pitch, row, bias, y);

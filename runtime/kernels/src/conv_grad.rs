@@ -126,7 +126,7 @@ pub(crate) fn input_grad(sizes: &Sizes, lowering: &Im2col, w: &[f32], grad: &[f3
     let order = scatter_order(sizes);
     let starts: Vec<usize> = order.iter().map(|&k| lowering.offsets[k]).collect();
     let filters_len = sizes.filters * sizes.taps();
-    let mut x = buffers::zeros(sizes.batch * sizes.groups * sizes.image_len());
+    let mut x = buffers::any(sizes.batch * sizes.groups * sizes.image_len());
     scratch::lend(
         |scratch| &mut scratch.panels,
         |panels| {
@@ -167,9 +167,13 @@ fn image_grad(
         lowering.stage_grad(sizes, grad, b);
         b
     };
-    image.fill(0.0);
-    let add = lowering.form == Form::Shifted;
+    let plain = lowering.takes_plain_image(sizes);
+    let add = lowering.form == Form::Shifted && !plain;
+    if !plain {
+        image.fill(0.0);
+    }
     let c: &mut [f32] = match lowering.form {
+        _ if plain => x,
         Form::Shifted => image,
         Form::Columns => room(&mut scratch.rows, lowering.rows_len(sizes)),
     };
@@ -185,6 +189,9 @@ fn image_grad(
             add,
         }
         .run();
+    }
+    if plain {
+        return;
     }
     if lowering.form == Form::Columns {
         col2im(sizes, &scratch.rows, lowering.len, image);

@@ -101,6 +101,13 @@ impl Im2col {
         }
     }
 
+    /// Whether an image already has the form of the rows, and so has an output: those of a 1x1 kernel that
+    /// visits each pixel.
+    pub fn takes_plain_image(&self, sizes: &Sizes) -> bool {
+        let each_pixel = sizes.kernel == [1, 1] && sizes.padding == [0, 0];
+        each_pixel && self.form == Form::Shifted && self.len == sizes.pixels()
+    }
+
     /// Whether an output gradient already has the form of the rows.
     pub fn takes_plain_grad(&self, sizes: &Sizes) -> bool {
         self.pitch == sizes.output[1] && self.len == sizes.pixels()

@@ -84,6 +84,7 @@ fn convolutions_of_the_benchmark_models() {
         ([70, 1, 28, 28], [32, 1, 5, 5]),
         ([40, 32, 6, 6], [5, 32, 3, 3]),
         ([2, 5, 7, 6], [7, 5, 1, 1]),
+        ([3, 20, 8, 8], [27, 20, 1, 1]),
     ] {
         check(x, w, Conv2d::default());
         check(

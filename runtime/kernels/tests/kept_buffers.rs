@@ -42,13 +42,16 @@ fn what_was_in_a_buffer_does_not_matter() {
         ..padded
     };
     // Winograd's method in blocks and in bands, products of rows and of columns.
-    for (name, options, [batch, channels, side]) in [
-        ("blocks", &padded, [4, 64, 10]),
-        ("bands", &padded, [2, 32, 40]),
-        ("rows", &padded, [8, 3, 30]),
-        ("columns", &strided, [40, 8, 21]),
+    let plain = Conv2d::default();
+    for (name, options, [batch, channels, side], kernel) in [
+        ("blocks", &padded, [4, 64, 10], 3),
+        ("bands", &padded, [2, 32, 40], 3),
+        ("rows", &padded, [8, 3, 30], 3),
+        ("columns", &strided, [40, 8, 21], 3),
+        ("pixels", &plain, [8, 48, 12], 1),
     ] {
-        let (x, w) = (tensor(&[batch, channels, side, side]), [64, channels, 3, 3]);
+        let x = tensor(&[batch, channels, side, side]);
+        let w = [64, channels, kernel, kernel];
         let w_of = tensor(&w);
         let y = conv2d(&x, &w_of, None, options);
         check(name, || conv2d(&x, &w_of, None, options));
@@ -56,7 +59,7 @@ fn what_was_in_a_buffer_does_not_matter() {
         if x.storage::<f32>().len() >= 1 << 14 {
             check(name, || conv2d_input_grad(&w_of, &y, x_shape, options));
         }
-        if channels >= 32 {
+        if w.iter().product::<usize>() >= 1 << 14 {
             check(name, || conv2d_weight_grad(&x, &y, w, options));
         }
     }

@@ -237,12 +237,23 @@ impl<'a> Run<'a> {
             match *sum {
                 Sum::Of(value) => {
                     let values = self.elements(value, block);
-                    add_channels(&mut sums, pixels, at, |part| sums::sum(&values[part]));
+                    add_channels(
+                        &mut sums,
+                        pixels,
+                        at,
+                        #[inline(always)]
+                        |part| sums::sum(&values[part]),
+                    );
                 }
                 Sum::OfProduct(a, b) => {
                     let (a, b) = (self.elements(a, block), self.elements(b, block));
-                    let of = |part: Range<usize>| sums::sum_of_product(&a[part.clone()], &b[part]);
-                    add_channels(&mut sums, pixels, at, of);
+                    add_channels(
+                        &mut sums,
+                        pixels,
+                        at,
+                        #[inline(always)]
+                        |part| sums::sum_of_product(&a[part.clone()], &b[part]),
+                    );
                 }
             }
             self.sums.channels[i] = sums;
