@@ -20,16 +20,30 @@ const RUNS: u64 = 64;
 struct Kept {
     run: u64,
     by_length: HashMap<usize, OfLength>,
+    /// How often a buffer was kept.
+    clock: u64,
+    /// Values of all buffers that are kept.
+    free: usize,
+    /// Values of the tensors that were made in this run and have not come back.
+    used: usize,
+    /// The most of these at a time, in the last 64 runs or so and before.
+    most_used: [usize; 2],
 }
 
 /// The buffers of one length.
 #[derive(Default)]
 struct OfLength {
-    /// Each with the run in which it was kept.
-    buffers: Vec<(u64, Vec<f32>)>,
+    /// From the oldest to the newest.
+    buffers: Vec<Buffer>,
     /// The tensors that were made here and have not come back. So many buffers are kept at most, because tensors
     /// that others make would come here in every run.
     made: usize,
+}
+
+struct Buffer {
+    values: Vec<f32>,
+    run: u64,
+    time: u64,
 }
 
 thread_local! {
@@ -40,12 +54,16 @@ thread_local! {
 pub fn begin_run() {
     KEPT.with_borrow_mut(|kept| {
         kept.run += 1;
+        kept.used = 0;
         if kept.run.is_multiple_of(RUNS) {
+            kept.most_used = [kept.most_used[1], 0];
             let oldest = kept.run - RUNS;
             kept.by_length.retain(|_, of_length| {
-                of_length.buffers.retain(|(run, _)| *run >= oldest);
+                of_length.buffers.retain(|buffer| buffer.run >= oldest);
                 !of_length.buffers.is_empty()
             });
+            let kept_values = |(len, of_length): (&usize, &OfLength)| len * of_length.buffers.len();
+            kept.free = kept.by_length.iter().map(kept_values).sum();
         }
     });
 }
@@ -58,15 +76,8 @@ pub fn keep(tensor: FlexTensor) {
     let data = tensor.data_arc();
     drop(tensor);
     let buffer = Arc::try_unwrap(data).ok();
-    if let Some(buffer) = buffer.and_then(|bytes| bytes.try_into_vec::<f32>().ok()) {
-        KEPT.with_borrow_mut(|kept| {
-            if let Some(of_length) = kept.by_length.get_mut(&buffer.len())
-                && of_length.made > 0
-            {
-                of_length.made -= 1;
-                of_length.buffers.push((kept.run, buffer));
-            }
-        });
+    if let Some(values) = buffer.and_then(|bytes| bytes.try_into_vec::<f32>().ok()) {
+        KEPT.with_borrow_mut(|kept| kept.put(values));
     }
 }
 
@@ -90,11 +101,54 @@ fn kept(len: usize) -> Option<Vec<f32>> {
     if len < SHORTEST {
         return None;
     }
-    KEPT.with_borrow_mut(|kept| {
-        let of_length = kept.by_length.entry(len).or_default();
+    KEPT.with_borrow_mut(|kept| kept.take(len))
+}
+
+impl Kept {
+    fn put(&mut self, values: Vec<f32>) {
+        let len = values.len();
+        let Some(of_length) = self.by_length.get_mut(&len).filter(|of| of.made > 0) else {
+            return;
+        };
+        of_length.made -= 1;
+        self.clock += 1;
+        self.free += len;
+        self.used = self.used.saturating_sub(len);
+        of_length.buffers.push(Buffer {
+            values,
+            run: self.run,
+            time: self.clock,
+        });
+    }
+
+    /// The newest buffer of a length, which is the most likely to be in a cache.
+    fn take(&mut self, len: usize) -> Option<Vec<f32>> {
+        self.used += len;
+        self.most_used[1] = self.most_used[1].max(self.used);
+        let of_length = self.by_length.entry(len).or_default();
         of_length.made += 1;
-        Some(of_length.buffers.pop()?.1)
-    })
+        if let Some(buffer) = of_length.buffers.pop() {
+            self.free -= len;
+            return Some(buffer.values);
+        }
+        // There will be one more. Buffers of other lengths make room for it, if there is more memory than tensors
+        // ever needed at a time.
+        let most = self.most_used[0].max(self.most_used[1]);
+        while self.used + self.free > most && self.free_oldest() {}
+        None
+    }
+
+    fn free_oldest(&mut self) -> bool {
+        let time = |of_length: &OfLength| of_length.buffers.first().map(|buffer| buffer.time);
+        let lengths = self.by_length.iter_mut();
+        let oldest = lengths.filter_map(|(len, of)| Some((time(of)?, *len, of)));
+        let Some((_, len, of_length)) = oldest.min_by_key(|(time, ..)| *time) else {
+            return false;
+        };
+        of_length.buffers.remove(0);
+        self.free -= len;
+        true
+    }
 }
 
 #[cfg(test)]
@@ -124,6 +178,21 @@ mod tests {
         keep(floats(buffer, &[len]));
         (0..2 * RUNS).for_each(|_| begin_run());
         assert_eq!(kept(len), None, "it was not used for many runs");
+    }
+
+    #[test]
+    fn buffers_of_other_lengths_make_room() {
+        // Two tensors of a length at a time, one after the other of six lengths: 12 buffers would be kept.
+        let lengths: Vec<usize> = (1..7).map(|k| SHORTEST + 16 * k).collect();
+        for _ in 0..3 {
+            begin_run();
+            for len in &lengths {
+                let pair = [any(*len), any(*len)].map(|buffer| floats(buffer, &[*len]));
+                pair.into_iter().for_each(keep);
+            }
+            let free = KEPT.with_borrow(|kept| kept.free);
+            assert!((2 * SHORTEST..3 * SHORTEST).contains(&free), "{free}");
+        }
     }
 
     #[test]
