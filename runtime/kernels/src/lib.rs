@@ -3,8 +3,9 @@
 //!
 //! The simulation runs one client per worker thread. Every kernel therefore runs on the thread that calls
 //! it: it starts no thread and uses no global pool. Idle workers can be lent to that thread ([`team`]) and
-//! then help with large convolutions and matrix products. The results are the same bit for bit. Tensors are
-//! NCHW. Inputs that are not contiguous are copied first, and outputs are contiguous.
+//! then help with large convolutions, matrix products and element-wise programs. The results are the same bit
+//! for bit. Tensors are NCHW. Inputs that are not contiguous are copied first, and outputs are contiguous. Their
+//! buffers may be those of earlier tensors ([`buffers`]).
 //!
 //! # How the convolutions work
 //!
@@ -13,7 +14,8 @@
 //!
 //! - with stride 1 the im2col matrix is never built. Row `(c, ky, kx)` of it is the staged image
 //!   itself, shifted by `c*H*W + ky*W + kx`; output pixels are computed on the input's row stride
-//!   and the few columns that do not exist in the output are dropped.
+//!   and the few columns that do not exist in the output are dropped. A 1x1 kernel over maps that fill
+//!   vectors reads the image where it is, and writes the output where it belongs.
 //! - for other strides, and for maps so small that those columns cost more than a copy, the
 //!   columns are built, and the table points at their rows.
 //!

@@ -95,6 +95,29 @@ fn sums_of_channels() {
     }
 }
 
+/// The update alone would be one loop, which takes no such sums.
+#[test]
+fn an_update_with_sums_of_channels() {
+    let shape = [2, 3, 4];
+    let steps = vec![
+        Step::Operand(0),
+        Step::Operand(1),
+        Step::Constant(0.5),
+        Step::Binary(Binary::Mul, 1, 2),
+        Step::Binary(Binary::Sub, 0, 3),
+    ];
+    let reductions = Reductions {
+        channels: vec![4],
+        ..Reductions::default()
+    };
+    let program = FusedProgram::with_reductions(steps, vec![4], reductions).unwrap();
+    let ones = vec![1.0; 24];
+    let operands = vec![tensor(&ones, &shape), tensor(&ones, &shape)];
+    let results = program.run(operands, &shape).unwrap();
+    assert_eq!(results.outputs[0].storage::<f32>(), [0.5; 24]);
+    assert_eq!(results.channel_sums[0].storage::<f32>(), [4.0; 3]);
+}
+
 #[test]
 fn a_program_that_threads_share_has_the_same_bits() {
     let shape = [20, 16, 32, 32];

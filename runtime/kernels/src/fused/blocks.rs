@@ -10,38 +10,14 @@ use super::program::{FusedProgram, Sum, arguments};
 use super::step::{Step, Values};
 use super::sums::{self, Sums, add_channels, add_repeated};
 use super::update::Update;
+use super::work::{Source, Work};
 use crate::lanes;
-
-/// The place from which a block of a value is read, and to which a step writes it.
-#[derive(Clone, Copy)]
-pub(super) enum Source<'a> {
-    /// One number for all elements of the block.
-    Number,
-    /// A register.
-    Register(usize),
-    /// An operand of all elements.
-    Operand(&'a [f32]),
-    /// The elements of an operand that this block uses.
-    Part(&'a [f32]),
-    /// An output. It may have the buffer of an operand, whose elements are there until the output is computed.
-    Output(usize),
-}
 
 /// An operand whose elements are repeated, and differently in each block.
 struct Repeated<'a> {
     step: usize,
     values: &'a [f32],
     broadcast: Broadcast,
-}
-
-/// A program with its operands.
-#[derive(Clone, Copy)]
-pub(super) struct Work<'a> {
-    pub program: &'a FusedProgram,
-    pub operands: &'a [Source<'a>],
-    pub broadcasts: &'a [Broadcast],
-    pub dims: Dims,
-    pub extent: Extent,
 }
 
 /// The execution of a program for some of the elements, on one thread.
@@ -92,7 +68,7 @@ impl<'a> Run<'a> {
             sums: Sums::zero(program, dims),
             dims,
             extent,
-            update: update(program, operands, broadcasts, len),
+            update: Update::of(work),
         };
         for (number, step) in program.live_steps() {
             match *step {
@@ -333,26 +309,4 @@ impl<'a> Run<'a> {
             Source::Output(output) => &self.targets[output][self.place(block)],
         }
     }
-}
-
-/// Recognises a program that is an update.
-fn update<'a>(
-    program: &FusedProgram,
-    operands: &[Source<'a>],
-    broadcasts: &[Broadcast],
-    len: usize,
-) -> Option<Update<'a>> {
-    let values = |operand: usize| match operands[operand] {
-        Source::Operand(values) => Some(values),
-        _ => None,
-    };
-    Update::of(
-        program,
-        |operand| matches!(operands[operand], Source::Output(0)),
-        |operand| values(operand).filter(|_| broadcasts[operand].is_full(len)),
-        &|operand| match values(operand) {
-            Some(&[number]) => Some(number),
-            _ => None,
-        },
-    )
 }

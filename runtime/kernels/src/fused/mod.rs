@@ -38,6 +38,7 @@ mod run;
 mod step;
 mod sums;
 mod update;
+mod work;
 
 pub use error::FusedError;
 pub use program::{FusedProgram, Reductions};

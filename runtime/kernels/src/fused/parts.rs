@@ -3,9 +3,10 @@
 use std::mem::take;
 use std::ops::Range;
 
-use super::blocks::{Run, Work};
+use super::blocks::Run;
 use super::extent::BLOCK;
 use super::sums::Sums;
+use super::work::Work;
 use crate::matmul::ScaledProduct;
 use crate::scratch;
 use crate::simd::vectorize;

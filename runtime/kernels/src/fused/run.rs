@@ -3,7 +3,6 @@
 use burn_backend::{DType, Shape, TensorMetadata};
 use burn_flex::{FlexTensor, Layout};
 
-use super::blocks::{Source, Work};
 use super::broadcast::Broadcast;
 use super::dims::Dims;
 use super::error::FusedError;
@@ -11,6 +10,7 @@ use super::extent::Extent;
 use super::program::FusedProgram;
 use super::step::Step;
 use super::sums::Sums;
+use super::work::{Source, Work};
 use crate::buffers;
 use crate::flex::floats;
 use crate::matmul::ScaledProduct;

@@ -4,8 +4,9 @@
 //! program, every value would be written to the first-level cache and read again, which takes longer than
 //! reading both tensors from the second-level cache. The loop gives the same bits as the steps.
 
-use super::program::{FusedProgram, Sum};
+use super::program::Sum;
 use super::step::{Binary, Step, Values};
+use super::work::{Source, Work};
 use crate::lanes;
 
 /// The tensor by which another one is moved, and how far.
@@ -17,15 +18,14 @@ pub(super) struct Update<'a> {
 }
 
 impl<'a> Update<'a> {
-    /// Recognises a program that is an update whose only output replaces `w`. `operand` gives an operand that
-    /// has all elements and is not replaced, and `number` an operand that is a single number.
-    pub fn of(
-        program: &FusedProgram,
-        replaced: impl Fn(usize) -> bool,
-        operand: impl Fn(usize) -> Option<&'a [f32]>,
-        number: &dyn Fn(usize) -> Option<f32>,
-    ) -> Option<Self> {
-        let (&[y], []) = (&program.outputs[..], &program.leading_sums[..]) else {
+    /// Recognises a program that is an update whose only output replaces `w`.
+    pub fn of(work: &Work<'a>) -> Option<Self> {
+        let program = work.program;
+        let (&[y], [], []) = (
+            &program.outputs[..],
+            &program.leading_sums[..],
+            &program.channel_sums[..],
+        ) else {
             return None;
         };
         let (w, [a, b], sign) = match program.steps[y] {
@@ -33,17 +33,28 @@ impl<'a> Update<'a> {
             Step::MulSub(w, a, b) => (w, [a, b], -1.0),
             _ => return None,
         };
+        let replaced = |operand: usize| matches!(work.operands[operand], Source::Output(0));
         if !matches!(program.steps[w], Step::Operand(moved) if replaced(moved)) {
             return None;
         }
+        let values = |operand: usize| match work.operands[operand] {
+            Source::Operand(values) => Some(values),
+            _ => None,
+        };
+        let is_full = |operand: usize| work.broadcasts[operand].is_full(work.dims.len);
+        let whole = |operand: usize| values(operand).filter(|_| is_full(operand));
+        let number = |operand: usize| match values(operand) {
+            Some(&[number]) => Some(number),
+            _ => None,
+        };
         // The other operand, where a factor is one or the distance to one.
         let direction = |d: usize| match (program.steps[d], &program.sums[..]) {
-            (Step::Operand(d), []) => Some((operand(d)?, false)),
+            (Step::Operand(d), []) => Some((whole(d)?, false)),
             (Step::Binary(Binary::Sub, from, target), &[Sum::OfProduct(x, y)]) => {
                 let Step::Operand(target) = program.steps[target] else {
                     return None;
                 };
-                let other = operand(target).filter(|_| [from, x, y] == [w, d, d])?;
+                let other = whole(target).filter(|_| [from, x, y] == [w, d, d])?;
                 Some((other, true))
             }
             _ => None,
@@ -52,7 +63,7 @@ impl<'a> Update<'a> {
             let (other, is_target) = direction(d)?;
             Some(Self {
                 other,
-                factor: sign * uniform(&program.steps, factor, number)?,
+                factor: sign * uniform(&program.steps, factor, &number)?,
                 is_target,
             })
         })
