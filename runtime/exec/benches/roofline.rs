@@ -142,11 +142,25 @@ fn table(mut step: Step, graph: &Graph, peak: &Peak) {
     }
     let mut rows: Vec<(String, Row)> = rows.into_iter().collect();
     rows.sort_by(|(_, a), (_, b)| b.seconds.total_cmp(&a.seconds));
+    let mut by_op = BTreeMap::<&str, Row>::new();
+    for (name, row) in &rows {
+        let op = name.split(' ').next().unwrap_or_default();
+        by_op.entry(op).or_default().add(row);
+    }
+    print_rows("op, operands → result", &rows, total, peak);
+    let mut by_op: Vec<(String, Row)> = by_op.into_iter().map(|(n, r)| (n.to_owned(), r)).collect();
+    by_op.sort_by(|(_, a), (_, b)| b.seconds.total_cmp(&a.seconds));
+    println!();
+    print_rows("op", &by_op, total, peak);
+}
+
+/// Prints what takes at least 1 % of a step, the rest as others, and all together.
+fn print_rows(of: &str, rows: &[(String, Row)], total: f64, peak: &Peak) {
     let (mut others, mut all) = (Row::default(), Row::default());
-    print!("| op, operands → result | times | ms | of the step ");
+    print!("| {of} | times | ms | of the step ");
     println!("| GFLOP/s | of the peak | GB/s | of the peak |");
     println!("|---|--:|--:|--:|--:|--:|--:|--:|");
-    for (name, row) in &rows {
+    for (name, row) in rows {
         all.add(row);
         match row.seconds < SHOWN * total {
             true => others.add(row),
