@@ -132,35 +132,33 @@ impl Row {
     }
 }
 
-/// Prints the ops of a step as a Markdown table, the longest first.
+/// Prints the ops of a step as Markdown tables: those of each shape together, and those of each kind.
 fn table(mut step: Step, graph: &Graph, peak: &Peak) {
     let times = medians(&mut step);
-    let (total, mut rows) = (times.iter().sum(), BTreeMap::<String, Row>::new());
+    let total = times.iter().sum();
+    let (mut rows, mut by_op) = (Rows::new(), Rows::new());
     for ((name, row), seconds) in instructions(&step.plan, graph).into_iter().zip(times) {
         let row = Row { seconds, ..row };
+        let op = name.split(' ').next().unwrap_or_default().to_owned();
+        by_op.entry(op).or_default().add(&row);
         rows.entry(name).or_default().add(&row);
     }
-    let mut rows: Vec<(String, Row)> = rows.into_iter().collect();
-    rows.sort_by(|(_, a), (_, b)| b.seconds.total_cmp(&a.seconds));
-    let mut by_op = BTreeMap::<&str, Row>::new();
-    for (name, row) in &rows {
-        let op = name.split(' ').next().unwrap_or_default();
-        by_op.entry(op).or_default().add(row);
-    }
-    print_rows("op, operands → result", &rows, total, peak);
-    let mut by_op: Vec<(String, Row)> = by_op.into_iter().map(|(n, r)| (n.to_owned(), r)).collect();
-    by_op.sort_by(|(_, a), (_, b)| b.seconds.total_cmp(&a.seconds));
+    print_rows("op, operands → result", rows, total, peak);
     println!();
-    print_rows("op", &by_op, total, peak);
+    print_rows("op", by_op, total, peak);
 }
 
-/// Prints what takes at least 1 % of a step, the rest as others, and all together.
-fn print_rows(of: &str, rows: &[(String, Row)], total: f64, peak: &Peak) {
+type Rows = BTreeMap<String, Row>;
+
+/// Prints what takes at least 1 % of a step, the longest first, the rest as others, and all together.
+fn print_rows(of: &str, rows: Rows, total: f64, peak: &Peak) {
+    let mut rows: Vec<(String, Row)> = rows.into_iter().collect();
+    rows.sort_by(|(_, a), (_, b)| b.seconds.total_cmp(&a.seconds));
     let (mut others, mut all) = (Row::default(), Row::default());
     print!("| {of} | times | ms | of the step ");
     println!("| GFLOP/s | of the peak | GB/s | of the peak |");
     println!("|---|--:|--:|--:|--:|--:|--:|--:|");
-    for (name, row) in rows {
+    for (name, row) in &rows {
         all.add(row);
         match row.seconds < SHOWN * total {
             true => others.add(row),

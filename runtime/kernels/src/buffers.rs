@@ -26,7 +26,7 @@ struct Kept {
     free: usize,
     /// Values of the tensors that were made in this run and have not come back.
     used: usize,
-    /// The most of these at a time, in the last 64 runs or so and before.
+    /// The most of these at a time: in the 64 runs before the last multiple of 64, and since then.
     most_used: [usize; 2],
 }
 
@@ -50,7 +50,7 @@ thread_local! {
     static KEPT: RefCell<Kept> = RefCell::default();
 }
 
-/// Begins a run of a program. What this thread has kept for 64 runs, and no tensor needed, is freed.
+/// Begins a run of a plan. What this thread has kept for 64 runs, and no tensor needed, is freed.
 pub fn begin_run() {
     KEPT.with_borrow_mut(|kept| {
         kept.run += 1;
@@ -68,9 +68,14 @@ pub fn begin_run() {
     });
 }
 
-/// Keeps the buffer of a tensor of `f32` for other tensors, unless somebody else holds it too.
+/// Whether the buffer of a tensor is one that [`keep`] keeps, if nobody else holds it.
+pub fn is_worth_keeping(tensor: &FlexTensor) -> bool {
+    tensor.dtype() == DType::F32 && tensor.layout().num_elements() >= SHORTEST
+}
+
+/// Keeps the buffer of a large tensor of `f32` for other tensors, unless somebody else holds it too.
 pub fn keep(tensor: FlexTensor) {
-    if tensor.dtype() != DType::F32 || tensor.bytes().len() < SHORTEST * size_of::<f32>() {
+    if !is_worth_keeping(&tensor) {
         return;
     }
     let data = tensor.data_arc();

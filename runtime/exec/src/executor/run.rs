@@ -83,13 +83,14 @@ impl Instr {
             }
             return Some(());
         }
-        // Nothing but this op reads these, and it does not write them.
+        // Large tensors that this op is the last to read, and does not write.
         let mut last = Vec::new();
         let (first, second) = ops::apply(&self.op, place, || {
             let (operand, from) = reads.next()?;
             let tensor = read(slots, from)?;
             if from.take && ops::only_reads(&self.op, operand) {
-                last.extend(host::peek(&tensor).cloned());
+                let large = host::peek(&tensor).filter(|t| buffers::is_worth_keeping(t));
+                last.extend(large.cloned());
             }
             Some(tensor)
         })?;

@@ -36,19 +36,12 @@ pub fn has_own_kernel(op: &Op) -> bool {
 /// Whether an op leaves the buffer of an operand as it is, also where nobody else holds it.
 pub(crate) fn only_reads(op: &Op, operand: usize) -> bool {
     match op {
-        Op::Axpy(_) | Op::MatMulAdd(_) => operand > 0,
-        Op::MatMul
-        | Op::Dot
-        | Op::SumDim(_)
-        | Op::MeanDim(_)
-        | Op::Conv2d(_)
-        | Op::Conv2dInputGrad(..)
-        | Op::Conv2dWeightGrad(..)
-        | Op::MaxPool2d(_)
-        | Op::MaxPool2dGrad(_)
-        | Op::AvgPool2d(_)
-        | Op::AvgPool2dGrad(_) => true,
-        _ => false,
+        Op::SumDim(_) | Op::MeanDim(_) => true,
+        Op::Axpy(_) | Op::MatMulAdd(_) => operand != 0,
+        Op::ReluGrad => operand != 1,
+        // Its program keeps the buffers that it does not give to results.
+        Op::Fused(_) => false,
+        op => has_own_kernel(op),
     }
 }
 

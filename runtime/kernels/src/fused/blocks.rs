@@ -83,7 +83,7 @@ impl<'a> Run<'a> {
                 }
                 _ => {
                     let is_number = |value: usize| matches!(run.sources[value], Source::Number);
-                    if !program.is_result(number) && arguments(step).all(is_number) {
+                    if !program.is_result[number] && arguments(step).all(is_number) {
                         run.sources[number] = Source::Number;
                     }
                 }
@@ -98,7 +98,7 @@ impl<'a> Run<'a> {
     }
 
     fn place_constant(&mut self, step: usize, value: f32) {
-        if self.program.is_result(step) {
+        if self.program.is_result[step] {
             self.registers[self.program.registers[step]].fill(value);
         } else {
             self.sources[step] = Source::Number;
@@ -109,7 +109,7 @@ impl<'a> Run<'a> {
     fn place_repeated(&mut self, step: usize, values: &'a [f32], broadcast: Broadcast, len: usize) {
         let Extent { block, segment } = self.extent;
         let one = broadcast.count == 1 || segment.is_some_and(|segment| broadcast.each == segment);
-        if one && !self.program.is_result(step) {
+        if one && !self.program.is_result[step] {
             self.sources[step] = Source::Number;
         }
         if segment.is_none() && !one && block.is_multiple_of(broadcast.period().max(1)) {
@@ -137,7 +137,7 @@ impl<'a> Run<'a> {
         matches!(self.sources[value], Source::Register(_))
             && arguments(&program.steps[value]).next().is_some()
             && !later.any(|(_, step)| arguments(step).any(replaced))
-            && !program.summed().any(replaced)
+            && !program.summed().into_iter().any(replaced)
     }
 
     /// Runs the program on a range of elements, block by block. The range starts at the start of a block.

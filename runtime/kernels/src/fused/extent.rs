@@ -88,8 +88,7 @@ mod tests {
 
     fn blocks(shapes: &[&[usize]], shape: &[usize]) -> (Extent, Vec<usize>) {
         let broadcasts = shapes.iter().map(|from| Broadcast::of(from, shape));
-        let broadcasts: Vec<Broadcast> =
-            broadcasts.map(|b| b.unwrap_or_else(|| panic!())).collect();
+        let broadcasts: Vec<Broadcast> = broadcasts.map(Option::unwrap).collect();
         let len = shape.iter().product();
         let extent = Extent::new(&broadcasts, len, 1, None);
         let mut ends = vec![];

@@ -29,24 +29,29 @@ impl Work<'_> {
             // These are in order.
             _ => len.max(1),
         };
+        if part >= len {
+            return self.run_part(0..len, targets);
+        }
         let mut parts = parts(len, part, targets);
         team::each(len * FLOPS, parts.iter_mut(), |part| {
             let targets = take(&mut part.targets);
-            let elements = part.elements.clone();
-            part.sums = Some(self.with_registers(|registers| {
-                let mut run = Run::new(self, elements.start, targets, registers);
-                vectorize(
-                    #[inline(always)]
-                    || run.blocks(elements),
-                );
-                run.sums
-            }));
+            part.sums = Some(self.run_part(part.elements.clone(), targets));
         });
-        let mut sums = parts.into_iter().filter_map(|part| part.sums);
-        let first = sums.next();
-        let mut all = first.unwrap_or_else(|| Sums::zero(self.program, self.dims));
+        let mut all = Sums::zero(self.program, self.dims);
+        let sums = parts.into_iter().filter_map(|part| part.sums);
         sums.for_each(|part| all.add(&part));
         all
+    }
+
+    fn run_part(&self, elements: Range<usize>, targets: Vec<&mut [f32]>) -> Sums {
+        self.with_registers(|registers| {
+            let mut run = Run::new(self, elements.start, targets, registers);
+            vectorize(
+                #[inline(always)]
+                || run.blocks(elements),
+            );
+            run.sums
+        })
     }
 
     /// Runs the program, and adds a product to the first output, some rows at a time while they are in the cache.

@@ -21,6 +21,8 @@ pub struct FusedProgram {
     pub(super) operand_count: usize,
     /// Whether a step is computed, and not merged into another step.
     pub(super) live: Vec<bool>,
+    /// Whether the elements of a step's value, or sums of them, are results.
+    pub(super) is_result: Vec<bool>,
 }
 
 /// Values whose sums are results of a program.
@@ -72,31 +74,14 @@ impl FusedProgram {
         reductions: Reductions,
     ) -> Result<Self, FusedError> {
         let Reductions {
-            all: sums,
-            leading: leading_sums,
-            channels: channel_sums,
+            all,
+            leading,
+            channels,
         } = reductions;
-        for (number, step) in steps.iter().enumerate() {
-            if let Some(value) = arguments(step).find(|value| *value >= number) {
-                let step = number;
-                return Err(FusedError::Order { step, value });
-            }
-        }
-        let results = || {
-            let sums = sums.iter().chain(&leading_sums).chain(&channel_sums);
-            outputs.iter().chain(sums).copied()
-        };
-        if let Some(value) = results().find(|value| *value >= steps.len()) {
-            let steps = steps.len();
-            return Err(FusedError::NoStep { value, steps });
-        }
-        let mut uses = vec![0usize; steps.len()];
-        results().for_each(|value| uses[value] += 1);
-        for number in (0..steps.len()).rev() {
-            if uses[number] > 0 {
-                arguments(&steps[number]).for_each(|value| uses[value] += 1);
-            }
-        }
+        let results = outputs.iter().chain(&all).chain(&leading).chain(&channels);
+        let results: Vec<usize> = results.copied().collect();
+        check(&steps, &results)?;
+        let mut uses = uses(&steps, &results);
         let mut sum = |value| match steps[value] {
             Step::Binary(Binary::Mul, a, b) if uses[value] == 1 => {
                 uses[value] = 0;
@@ -104,8 +89,8 @@ impl FusedProgram {
             }
             _ => Sum::Of(value),
         };
-        let sums: Vec<Sum> = sums.into_iter().map(&mut sum).collect();
-        let channel_sums: Vec<Sum> = channel_sums.into_iter().map(sum).collect();
+        let sums = all.into_iter().map(&mut sum).collect();
+        let channel_sums = channels.into_iter().map(sum).collect();
         for number in 0..steps.len() {
             if uses[number] > 0
                 && let Some((step, product)) = with_product(&steps, &uses, number)
@@ -120,23 +105,23 @@ impl FusedProgram {
             _ => 0,
         });
         let operand_count = operands.max().unwrap_or(0);
-        let (registers, register_count) = {
-            let summed = sums.iter().chain(&channel_sums);
-            let stored = outputs.iter().chain(&leading_sums).copied();
-            let stored = stored.chain(summed.flat_map(|sum| sum.values()));
-            allot(&steps, &live, &stored.collect::<Vec<_>>())
-        };
-        Ok(Self {
+        let mut program = Self {
+            is_result: vec![false; steps.len()],
+            registers: vec![],
+            register_count: 0,
             steps,
             outputs,
             sums,
-            leading_sums,
+            leading_sums: leading,
             channel_sums,
-            registers,
-            register_count,
             operand_count,
             live,
-        })
+        };
+        for value in [&program.outputs[..], &program.summed()].concat() {
+            program.is_result[value] = true;
+        }
+        (program.registers, program.register_count) = allot(&program);
+        Ok(program)
     }
 
     /// The steps that are computed, with their numbers.
@@ -145,16 +130,11 @@ impl FusedProgram {
         steps.filter(|(number, _)| self.live[*number])
     }
 
-    /// The values of which sums are results.
-    pub(super) fn summed(&self) -> impl Iterator<Item = usize> {
+    /// The values that sums read.
+    pub(super) fn summed(&self) -> Vec<usize> {
         let sums = self.sums.iter().chain(&self.channel_sums);
         let sums = sums.flat_map(|sum| sum.values());
-        sums.chain(self.leading_sums.iter().copied())
-    }
-
-    /// Whether the elements of a value, or sums of them, are results.
-    pub(super) fn is_result(&self, value: usize) -> bool {
-        self.outputs.contains(&value) || self.summed().any(|summed| summed == value)
+        sums.chain(self.leading_sums.iter().copied()).collect()
     }
 }
 
@@ -166,6 +146,32 @@ impl Sum {
             Self::OfProduct(a, b) => [a, b],
         }
     }
+}
+
+/// Checks that each step and each result is of values that are there.
+fn check(steps: &[Step], results: &[usize]) -> Result<(), FusedError> {
+    for (step, reads) in steps.iter().map(arguments).enumerate() {
+        if let Some(value) = reads.into_iter().find(|value| *value >= step) {
+            return Err(FusedError::Order { step, value });
+        }
+    }
+    let steps = steps.len();
+    match results.iter().find(|value| **value >= steps) {
+        Some(&value) => Err(FusedError::NoStep { value, steps }),
+        None => Ok(()),
+    }
+}
+
+/// How many results and steps, of those that results need, use each value.
+fn uses(steps: &[Step], results: &[usize]) -> Vec<usize> {
+    let mut uses = vec![0; steps.len()];
+    results.iter().for_each(|value| uses[*value] += 1);
+    for number in (0..steps.len()).rev() {
+        if uses[number] > 0 {
+            arguments(&steps[number]).for_each(|value| uses[value] += 1);
+        }
+    }
+    uses
 }
 
 /// A sum or difference with a product that nothing else uses, as one step, and the product.
@@ -203,24 +209,26 @@ pub(super) fn arguments(step: &Step) -> impl Iterator<Item = usize> + use<> {
 
 /// A register for every value, and the number of registers. Operands and constants keep their registers, so
 /// that these are not filled for every block. Results keep theirs until the end of the block.
-fn allot(steps: &[Step], live: &[bool], results: &[usize]) -> (Vec<usize>, usize) {
-    let used = || steps.iter().enumerate().filter(|(number, _)| live[*number]);
+fn allot(program: &FusedProgram) -> (Vec<usize>, usize) {
+    let (steps, is_read) = (&program.steps, |step: &Step| {
+        arguments(step).next().is_none()
+    });
     let mut last_use = vec![0; steps.len()];
-    for (number, step) in used() {
+    for (number, step) in program.live_steps() {
         arguments(step).for_each(|value| last_use[value] = number);
     }
-    let kept = used().filter(|(_, step)| arguments(step).next().is_none());
-    let kept = kept.map(|(number, _)| number);
-    for value in kept.chain(results.iter().copied()) {
-        last_use[value] = steps.len();
+    for (number, step) in program.live_steps() {
+        if is_read(step) || program.is_result[number] {
+            last_use[number] = steps.len();
+        }
     }
     let (mut registers, mut free, mut count) = (vec![0; steps.len()], Vec::new(), 0);
     // These come first: they are filled once for all blocks, and no other value may use their registers.
-    for (number, _) in used().filter(|(_, step)| arguments(step).next().is_none()) {
+    for (number, _) in program.live_steps().filter(|(_, step)| is_read(step)) {
         registers[number] = count;
         count += 1;
     }
-    for (number, step) in used().filter(|(_, step)| arguments(step).next().is_some()) {
+    for (number, step) in program.live_steps().filter(|(_, step)| !is_read(step)) {
         registers[number] = free.pop().unwrap_or_else(|| {
             count += 1;
             count - 1

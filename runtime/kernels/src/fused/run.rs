@@ -28,6 +28,30 @@ pub struct Results {
     pub channel_sums: Vec<FlexTensor>,
 }
 
+impl Results {
+    fn of(outputs: Vec<FlexTensor>, sums: Sums, shape: &[usize]) -> Self {
+        // The sizes of some dimensions, and 1 for the others.
+        let sizes = |are_kept: fn(usize) -> bool| -> Vec<usize> {
+            let sizes = shape.iter().enumerate();
+            sizes
+                .map(|(i, n)| if are_kept(i) { *n } else { 1 })
+                .collect()
+        };
+        let (leading, channels) = (sizes(|dim| dim > 0), sizes(|dim| dim == 1));
+        let single = |sums: Vec<f64>| sums.into_iter().map(|sum| sum as f32).collect();
+        let leading_sums = sums.leading.into_iter();
+        let channel_sums = sums.channels.into_iter();
+        Self {
+            outputs,
+            sums: single(sums.all),
+            leading_sums: leading_sums.map(|sums| floats(sums, &leading)).collect(),
+            channel_sums: channel_sums
+                .map(|sums| floats(single(sums), &channels))
+                .collect(),
+        }
+    }
+}
+
 impl FusedProgram {
     /// Runs the program on this thread and, if it is large, on its [helpers](crate::team).
     ///
@@ -81,7 +105,6 @@ impl FusedProgram {
         let dims = Dims::of(shape);
         let len = dims.len;
         let replaced = self.replaced(&operands, &broadcasts, len);
-
         // New outputs, which are overwritten.
         let new = replaced.iter().map(|operand| match operand {
             Some(_) => Vec::new(),
@@ -89,17 +112,19 @@ impl FusedProgram {
         });
         let mut new: Vec<Vec<f32>> = new.collect();
         let mut targets: Vec<&mut [f32]> = new.iter_mut().map(|new| &mut new[..]).collect();
-        let mut sources = vec![Source::Operand(&[]); operands.len()];
-        for (i, operand) in operands.iter_mut().enumerate() {
-            let output = replaced.iter().position(|operand| *operand == Some(i));
-            sources[i] = if let Some(output) = output {
-                targets[output] = operand.storage_mut();
-                Source::Output(output)
-            } else {
-                let (start, end) = operand.layout().contiguous_offsets().unwrap_or_default();
-                Source::Operand(&operand.storage()[start..end])
-            };
-        }
+        let sources = operands.iter_mut().enumerate().map(|(i, operand)| {
+            match replaced.iter().position(|operand| *operand == Some(i)) {
+                Some(output) => {
+                    targets[output] = operand.storage_mut();
+                    Source::Output(output)
+                }
+                None => {
+                    let (start, end) = operand.layout().contiguous_offsets().unwrap_or_default();
+                    Source::Operand(&operand.storage()[start..end])
+                }
+            }
+        });
+        let sources: Vec<Source<'_>> = sources.collect();
         // Blocks end at the ends of a product's rows, and of planes that are summed.
         let row = match product {
             Some(_) => shape[1],
@@ -117,38 +142,17 @@ impl FusedProgram {
             Some(product) => work.run_and_add(targets, row, product),
             None => work.run(targets),
         };
-        let mut outputs = Vec::with_capacity(new.len());
-        for (new, operand) in new.into_iter().zip(&replaced) {
+        let outputs = new.into_iter().zip(&replaced).map(|(new, operand)| {
             let layout = Layout::contiguous(Shape::from(shape.to_vec()));
-            outputs.push(match operand {
+            match operand {
                 Some(operand) => operands[*operand].clone().with_layout(layout),
                 None => floats(new, shape),
-            });
-        }
+            }
+        });
+        let results = Results::of(outputs.collect(), sums, shape);
         // The buffers of those that were replaced are held by outputs, too.
         operands.into_iter().for_each(buffers::keep);
-        let Sums {
-            all,
-            leading,
-            channels,
-        } = sums;
-        let kept = |dims: std::ops::Range<usize>| -> Vec<usize> {
-            let kept = shape.iter().enumerate();
-            kept.map(|(i, size)| if dims.contains(&i) { *size } else { 1 })
-                .collect()
-        };
-        let (leading_shape, channels_shape) = (kept(1..shape.len()), kept(1..2));
-        let single = |sums: Vec<f64>| sums.into_iter().map(|sum| sum as f32).collect();
-        let leading = leading.into_iter();
-        let channels = channels.into_iter();
-        Ok(Results {
-            outputs,
-            sums: single(all),
-            leading_sums: leading.map(|sums| floats(sums, &leading_shape)).collect(),
-            channel_sums: channels
-                .map(|sums| floats(single(sums), &channels_shape))
-                .collect(),
-        })
+        Ok(results)
     }
 
     /// How each operand is repeated.

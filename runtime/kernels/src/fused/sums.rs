@@ -1,5 +1,7 @@
 //! The sums of a program, and how a block is added to them.
 
+use std::ops::Range;
+
 use super::dims::Dims;
 use super::program::FusedProgram;
 use crate::buffers;
@@ -18,11 +20,11 @@ pub(super) struct Sums {
 impl Sums {
     /// The sums of no elements.
     pub fn zero(program: &FusedProgram, dims: Dims) -> Self {
-        let leading = program.leading_sums.iter();
+        let (leading, channels) = (program.leading_sums.iter(), program.channel_sums.iter());
         Self {
             all: vec![0.0; program.sums.len()],
             leading: leading.map(|_| buffers::zeros(dims.inner)).collect(),
-            channels: vec![vec![0.0; dims.channels]; program.channel_sums.len()],
+            channels: channels.map(|_| vec![0.0; dims.channels]).collect(),
         }
     }
 
@@ -54,7 +56,7 @@ pub(super) fn add_channels(
     sums: &mut [f64],
     pixels: usize,
     (start, len): (usize, usize),
-    of: impl Fn(std::ops::Range<usize>) -> f32,
+    of: impl Fn(Range<usize>) -> f32,
 ) {
     let mut at = start;
     while at < start + len {

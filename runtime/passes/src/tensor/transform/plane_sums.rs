@@ -11,10 +11,8 @@ use fedround_ir::Loc;
 use fedround_ir::tensor::{Fused, Graph, GraphError, Node, Op, Val};
 
 use super::dce::dce;
+use super::fuse_elementwise::groups::LARGE;
 use super::rewrite::{Growing, Rewrite};
-
-/// The elements of a tensor that does not stay in a first-level cache from one op to the next.
-const LARGE: usize = 1 << 14;
 
 /// Takes sums over all dimensions but the second into fused ops.
 ///
@@ -35,19 +33,13 @@ pub fn plane_sums(graph: &Graph) -> Result<Graph, GraphError> {
         {
             return totals.join(&mut rewrite.new, fused, (old, &node), &mut sums);
         }
-        let within = totals.within.get(&i).and_then(|root| sums.get(root));
-        match (totals.last.get(&i), within) {
-            (Some(root), _) => {
-                let (total, sum) = (&totals.by_root[root], sums.get(root));
-                let sum = *sum.ok_or(GraphError::Undefined {
-                    op: "sum_dim",
-                    val: *root,
-                })?;
-                total.finish(&mut rewrite.new, sum, node.loc)
-            }
+        let total = totals.root_of.get(&i);
+        let total = total.and_then(|root| Some((&totals.by_root[root], *sums.get(root)?)));
+        match total {
+            Some((total, sum)) if i == total.last => total.finish(&mut rewrite.new, sum, node.loc),
             // Only the last op of a total is read.
-            (None, Some(sum)) => Ok(vec![*sum]),
-            (None, None) => rewrite.keep(node),
+            Some((_, sum)) => Ok(vec![sum]),
+            None => rewrite.keep(node),
         }
     })?;
     Ok(dce(&joined))
@@ -57,6 +49,8 @@ pub fn plane_sums(graph: &Graph) -> Result<Graph, GraphError> {
 struct Total {
     /// Whether nothing else reads the result.
     alone: bool,
+    /// The node that gives it.
+    last: usize,
     /// The shape that it gets in the end.
     shape: Vec<usize>,
     /// What the sum is divided by.
@@ -83,9 +77,7 @@ impl Total {
 struct Totals {
     by_root: HashMap<Val, Total>,
     /// For each op of a total, the value that is summed.
-    within: HashMap<usize, Val>,
-    /// The last ones of these.
-    last: HashMap<usize, Val>,
+    root_of: HashMap<usize, Val>,
 }
 
 impl Totals {
@@ -112,16 +104,15 @@ impl Totals {
                 let Some((ops, total)) = chains.total(fused, *root) else {
                     continue;
                 };
-                totals.within.extend(ops.iter().map(|i| (*i, *root)));
-                totals.last.extend(ops.last().map(|i| (*i, *root)));
+                totals.root_of.extend(ops.into_iter().map(|i| (i, *root)));
                 totals.by_root.insert(*root, total);
             }
         }
         totals
     }
 
-    /// A fused op with its totals among its results: for each old result the new one, or a value of no meaning
-    /// where only a total read it. `sums` gets the totals.
+    /// A fused op with its totals among its results. Gives the new value for each old result; for one that only
+    /// its total read, the total, which stands for it until the last op of the total. `sums` gets the totals.
     fn join(
         &self,
         graph: &mut Growing,
@@ -207,18 +198,16 @@ impl Chains<'_> {
             ops.push(i);
             v = node.outs[0];
         }
+        // Of one image of one pixel, the total would be a view.
+        let last = *ops.last()?;
+        let is_view = matches!(self.graph.nodes[last].op, Op::Reshape(_));
         let shape = self.graph.shape(v).to_vec();
-        // A total of images of one pixel would be a view.
-        let summed = ops
-            .iter()
-            .any(|i| !matches!(self.graph.nodes[*i].op, Op::Reshape(_)));
-        summed.then_some((
-            ops,
-            Total {
-                alone,
-                shape,
-                count,
-            },
-        ))
+        let total = Total {
+            alone,
+            last,
+            shape,
+            count,
+        };
+        (!is_view).then_some((ops, total))
     }
 }

@@ -8,9 +8,8 @@ use fedround_ir::tensor::{DType, Graph, Node, Op, Val};
 use super::acyclic_groups::{AcyclicGroups, Edge};
 
 /// The elements of a tensor that does not stay in a first-level cache from one op to the next. Only of
-/// such a one is a sum over the first dimension worth a place in a pass, and a repeated operand a pass
-/// of its own.
-const LARGE: usize = 1 << 14;
+/// such a one is a sum over some dimensions worth a place in a pass, and a repeated operand a pass of its own.
+pub(crate) const LARGE: usize = 1 << 14;
 
 /// The shape over which a node can be fused, if it can.
 pub(super) fn shape_of<'g>(graph: &'g Graph, node: &Node) -> Option<&'g [usize]> {
