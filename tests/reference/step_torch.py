@@ -4,7 +4,8 @@
     python tests/reference/step_torch.py [--threads N]
 
 Prints the median milliseconds of a step: forward, gradients and one fused update. `--resnet` measures
-ResNet-18 for CIFAR-10 in training mode, and `--papers` the larger networks of the papers.
+ResNet-18 for CIFAR-10 in training mode, and `--papers` the larger networks of the papers and a step of
+FedFed's distillation.
 """
 
 import argparse
@@ -15,18 +16,29 @@ import torch
 import torch.nn.functional as F
 from fedavg_torch import TASKS, forward, initial
 from networks import Captioner, digits_cnn, resnet18, resnet50
+from rounds.fedfed import adamw, distill_step, generator_and_judge
+from rounds.settings import SETTINGS
 
 
-def time_steps(name, parameters, loss, steps):
-    """Prints the median of steps of plain SGD, without the first two."""
+def time_all(name, step, steps):
+    """Prints the median of some steps, without the first two."""
     times = []
     for _ in range(steps + 2):
         start = time.perf_counter()
+        step()
+        times.append(time.perf_counter() - start)
+    print(f"{name}: {1e3 * median(times[2:]):.1f} ms", flush=True)
+
+
+def time_steps(name, parameters, loss, steps):
+    """The same of steps of plain SGD."""
+
+    def step():
         grads = torch.autograd.grad(loss(), parameters)
         with torch.no_grad():
             torch._foreach_add_(parameters, grads, alpha=-0.05)
-        times.append(time.perf_counter() - start)
-    print(f"{name}: {1e3 * median(times[2:]):.1f} ms", flush=True)
+
+    time_all(name, step, steps)
 
 
 def time_classifier(name, model, side, batch, steps):
@@ -52,6 +64,16 @@ def time_papers():
         return F.cross_entropy(logits.flatten(0, 1), words[:, 1:].flatten())
 
     time_steps(f"captioner, 128x128 batch {batch}", list(model.parameters()), loss, 5)
+    time_generator(SETTINGS["fedfed"])
+
+
+def time_generator(s):
+    """FedFed's distillation."""
+    pair = generator_and_judge(s)
+    optimizer, batch = adamw(pair, s), s.distill_batch
+    x, y = torch.rand(batch, *s.shape), torch.randint(0, s.classes, (batch,))
+    time_all(f"fedfed's generator, 32x32 batch {batch}",
+             lambda: distill_step(pair, optimizer, x, y, s), 15)
 
 
 def main():

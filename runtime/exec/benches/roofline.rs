@@ -17,7 +17,7 @@ use fedround_ir::tensor::{Graph, Node};
 use fedround_kernels::team;
 use fedround_passes::tensor::cost;
 
-use client::{COLOUR, Step, built, of_papers};
+use client::{COLOUR, Setting, Step, built, of_papers};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -43,16 +43,24 @@ fn main() {
         let (flops, bytes) = (peak.flops / 1e9, peak.bytes / 1e9);
         print!("one thread: {flops:.0} GFLOP/s in a product of 512x512 matrices, ");
         println!("{bytes:.0} GB/s in `y + 0.5 x` of 64 MB each");
-        let resnet18 = |batch| ("resnet18, 32x32", built("resnet18", COLOUR), COLOUR, batch);
+        let resnet18 = |batch| Setting {
+            name: "resnet18, 32x32",
+            algorithm: Box::new(FedAvg::default()),
+            model: built("resnet18", COLOUR),
+            task: COLOUR,
+            batch,
+        };
         let models = [resnet18(10), resnet18(50)].into_iter().chain(of_papers());
         let named: Vec<String> = std::env::args()
             .skip(1)
             .filter(|a| !a.starts_with("--"))
             .collect();
-        for (name, model, task, batch) in models {
+        for setting in models {
+            let Setting { name, batch, .. } = setting;
             if named.is_empty() || named.iter().any(|part| name.contains(part)) {
                 println!("\n{name}, batch {batch}\n");
-                let (step, graph) = Step::new(&FedAvg::default(), (model, task), batch, false);
+                let model = (setting.model, setting.task);
+                let (step, graph) = Step::new(&*setting.algorithm, model, batch, false);
                 team::with_helpers(&helpers, || table(step, &graph, &peak));
             }
         }

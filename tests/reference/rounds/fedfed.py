@@ -16,27 +16,39 @@ def protect(x, s):
     return clipped + s.sigma * torch.randn_like(x)
 
 
-def distill(pair, client, s):
-    """Eq. (9), by AdamW that begins anew in each round."""
+def generator_and_judge(s):
+    return nn.ModuleList([BetaVae(s.shape[0], s.shape[1]), model(s)])
+
+
+def adamw(pair, s):
+    return torch.optim.AdamW(pair.parameters(), s.distill_lr, weight_decay=1e-6, fused=True)
+
+
+def distill_step(pair, optimizer, x, y, s):
+    """A step on Eq. (9)."""
     generator, judge = pair
-    optimizer = torch.optim.AdamW(pair.parameters(), s.distill_lr, weight_decay=1e-6, fused=True)
-    steps = 0
+    optimizer.zero_grad()
+    again, mu, log_var = generator(x)
+    loss = (s.reconstruct * F.mse_loss(again, x)
+            + s.classify * F.cross_entropy(judge(protect(x - again, s)), y)
+            + s.kl * kl_to_normal(mu, log_var)
+            + s.direct * F.cross_entropy(judge(x), y))
+    loss.backward()
+    optimizer.step()
+
+
+def distill(pair, client, s):
+    """A client's steps, by AdamW that begins anew in each round."""
+    optimizer, steps = adamw(pair, s), 0
     for x, y in client.batches(1, s.distill_batch):
-        optimizer.zero_grad()
-        again, mu, log_var = generator(x)
-        loss = (s.reconstruct * F.mse_loss(again, x)
-                + s.classify * F.cross_entropy(judge(protect(x - again, s)), y)
-                + s.kl * kl_to_normal(mu, log_var)
-                + s.direct * F.cross_entropy(judge(x), y))
-        loss.backward()
-        optimizer.step()
+        distill_step(pair, optimizer, x, y, s)
         steps += 1
     return steps
 
 
 def rounds(s):
     clients, server = cohort(s), model(s)
-    pair = nn.ModuleList([BetaVae(s.shape[0], s.shape[1]), model(s)])
+    pair = generator_and_judge(s)
     sizes = [len(client.y) for client in clients]
     # What all clients have shared; it is random here.
     pool_x = torch.rand(s.clients * s.examples, *s.shape)

@@ -1,13 +1,20 @@
 //! One step of a client, as a simulation's worker takes it.
 
+use std::collections::BTreeMap;
+
 use burn::tensor::{Device, DispatchTensor, Int, Tensor, TensorData};
 use burn_backend::ops::FloatTensorOps;
 use burn_dispatch::Dispatch;
+use fedround_algorithms::{FedAvg, FedFed};
 use fedround_dsl::Algorithm;
-use fedround_exec::Program;
 use fedround_exec::executor::{Plan, Slots};
+use fedround_exec::{Program, assemble_for};
+use fedround_ir::fed::Value;
 use fedround_ir::tensor::Graph;
-use fedround_models::{CaptionConfig, DigitsConfig, Losses, Model, ResNetConfig, Stem, Task, find};
+use fedround_models::{
+    AuxiliaryTask, CaptionConfig, DigitsConfig, Losses, Model, ResNetConfig, Stem, Task, find,
+};
+use fedround_passes::schedule::{Compute, LoopCarried, loop_carried};
 use fedround_trace::TracedModel;
 
 /// Words that captions are made of, and the length of a caption.
@@ -34,29 +41,49 @@ pub fn built(name: &str, task: Task) -> Box<dyn Model> {
     model.build(task, &Device::default()).unwrap()
 }
 
-/// The larger networks that the papers train, with what they classify and their batches.
-pub fn of_papers() -> [(&'static str, Box<dyn Model>, Task, usize); 3] {
+/// What a paper's clients train.
+pub struct Setting {
+    pub name: &'static str,
+    pub algorithm: Box<dyn Algorithm>,
+    pub model: Box<dyn Model>,
+    pub task: Task,
+    pub batch: usize,
+}
+
+/// The larger networks that the papers train: by SGD, and FedFed's generator by the loss and AdamW of its
+/// distillation.
+pub fn of_papers() -> [Setting; 4] {
     let device = Device::default();
     let task = |channels, side| Task {
         input: [channels, side, side],
         classes: 10,
+    };
+    let sgd = |name, model: Box<dyn Model>, task, batch| Setting {
+        name,
+        algorithm: Box::new(FedAvg::default()),
+        model,
+        task,
+        batch,
     };
     let resnet50 = ResNetConfig {
         stem: Stem::ImageNet,
         ..ResNetConfig::resnet50()
     };
     let (digits, photos, captions) = (task(3, 28), task(3, 224), task(3, 128));
-    let digits_cnn = DigitsConfig::default().init(digits, &device);
-    let captioner = CaptionConfig::new(VOCABULARY).init(&device);
+    let digits_cnn = Box::new(DigitsConfig::default().init(digits, &device));
+    let resnet50 = Box::new(resnet50.init(photos, &device));
+    let captioner = Box::new(CaptionConfig::new(VOCABULARY).init(&device));
     [
-        ("digits-cnn", Box::new(digits_cnn), digits, 32),
-        (
-            "resnet50, 224x224",
-            Box::new(resnet50.init(photos, &device)),
-            photos,
-            16,
-        ),
-        ("captioner, 128x128", Box::new(captioner), captions, 16),
+        sgd("digits-cnn", digits_cnn, digits, 32),
+        sgd("resnet50, 224x224", resnet50, photos, 16),
+        sgd("captioner, 128x128", captioner, captions, 16),
+        Setting {
+            name: "fedfed's generator, 32x32",
+            algorithm: Box::new(FedFed::<FedAvg>::default()),
+            model: built("lenet5", COLOUR),
+            task: COLOUR,
+            batch: 64,
+        },
     ]
 }
 
@@ -64,14 +91,15 @@ pub fn of_papers() -> [(&'static str, Box<dyn Model>, Task, usize); 3] {
 pub struct Step {
     pub plan: Plan,
     device: Device,
-    state: Vec<DispatchTensor>,
-    /// The inputs that stay, such as what a client received.
-    rest: Vec<DispatchTensor>,
+    inputs: Vec<DispatchTensor>,
+    /// For each input, the output that the next step has in its place; `None` if it stays, such as what a
+    /// client received.
+    next: Vec<Option<usize>>,
     slots: Slots,
 }
 
 impl Step {
-    /// A step, and the graph that it computes.
+    /// A step, and the graph that it computes. The algorithm's other networks are put beside the model.
     pub fn new(
         algorithm: &dyn Algorithm,
         (model, task): (Box<dyn Model>, Task),
@@ -79,22 +107,25 @@ impl Step {
         exact: bool,
     ) -> (Self, Graph) {
         let device = Device::default();
+        let around = AuxiliaryTask {
+            task,
+            clients: 10,
+            variants: BTreeMap::new(),
+        };
+        let model = assemble_for(algorithm, model, &around, &device)
+            .unwrap()
+            .model;
         let columns = vec![("tokens".to_owned(), vec![WORDS])];
         let tracer =
             TracedModel::new("model", model, task, Losses::default()).with_columns(columns);
         let program = Program::compile(algorithm, tracer).unwrap();
-        // The loop over batches; an algorithm may compute something before it.
-        let graphs = program.graphs(batch).unwrap();
-        let reads_batch = |graph: &Graph| graph.inputs.iter().any(|(name, _)| name == "x");
-        let graph = graphs.into_iter().find(reads_batch).unwrap();
+        let (graph, carried) = over_batches(&program, batch);
         let plan = Plan::new(&graph).with_exact_convolutions(exact);
-        let mut state = inputs(&plan, task, batch, &device);
-        let rest = state.split_off(program.model().model().leaves().len());
         let step = Self {
+            inputs: inputs(&plan, task, batch, &device),
+            next: next(&plan, &carried),
             plan,
             device,
-            state,
-            rest,
             slots: Slots::default(),
         };
         (step, graph)
@@ -102,18 +133,57 @@ impl Step {
 
     /// Takes a step; `done` is called after each of the plan's instructions.
     pub fn observed(&mut self, done: impl FnMut(usize)) {
-        let leaves = self.state.len();
-        let inputs = std::mem::take(&mut self.state).into_iter();
-        let inputs = inputs.chain(self.rest.iter().cloned());
+        // What is carried is moved, so that the step may write to it.
+        let inputs = std::mem::take(&mut self.inputs);
+        let stay = inputs.iter().zip(&self.next);
+        let stay = stay.map(|(input, next)| next.is_none().then(|| input.clone()));
+        let stay: Vec<Option<DispatchTensor>> = stay.collect();
         let (device, slots) = (self.device.as_dispatch(), &mut self.slots);
         let out = self.plan.run_observed(device, inputs, slots, done);
-        self.state = out.unwrap();
-        self.state.truncate(leaves);
+        let mut out: Vec<_> = out.unwrap().into_iter().map(Some).collect();
+        let inputs = stay.into_iter().zip(&self.next);
+        let inputs = inputs.map(|(stays, next)| stays.or_else(|| out[(*next)?].take()).unwrap());
+        self.inputs = inputs.collect();
     }
 
     pub fn take(&mut self) {
         self.observed(|_| ());
     }
+}
+
+/// The graph of the first loop over batches of a program, in any of its phases, and the pairs of an input and
+/// an output that are carried from step to step. An algorithm may compute something before the loop.
+fn over_batches(program: &Program, batch: usize) -> (Graph, Vec<(String, String)>) {
+    let phases = program.phases().into_iter();
+    let mut graphs = phases.flat_map(|(_, phase)| {
+        let graphs = phase.graphs(batch).unwrap().into_iter().enumerate();
+        graphs.map(move |(segment, graph)| (phase.schedule(), segment, graph))
+    });
+    let reads_batch = |graph: &Graph| graph.inputs.iter().any(|(name, _)| name == "x");
+    let found = graphs.find(|(_, _, graph)| reads_batch(graph));
+    let (schedule, segment, graph) = found.unwrap();
+    let Compute { ins, outs, .. } = &schedule.segments[segment];
+    let place = |values: &[Value], value| values.iter().position(|v| *v == value);
+    let pairs = loop_carried(schedule, segment).into_iter();
+    let pairs = pairs.filter_map(|LoopCarried { read, next, .. }| {
+        let (read, next) = (place(ins, read)?, place(outs, next)?);
+        Some((format!("in{read}"), format!("out{next}")))
+    });
+    (graph, pairs.collect())
+}
+
+/// The output that takes the place of each input. Trees of tensors are carried leaf by leaf.
+fn next(plan: &Plan, carried: &[(String, String)]) -> Vec<Option<usize>> {
+    let names = plan.inputs.iter().map(|(name, ..)| {
+        let (tree, leaf) = name.split_once('.').unwrap_or((name, ""));
+        let (_, next) = carried.iter().find(|(read, _)| read == tree)?;
+        let next = match leaf {
+            "" => next.clone(),
+            leaf => format!("{next}.{leaf}"),
+        };
+        plan.outputs.iter().position(|(name, _)| *name == next)
+    });
+    names.collect()
 }
 
 /// The inputs of a step: a batch, and small numbers for everything else.
@@ -135,6 +205,11 @@ fn inputs(plan: &Plan, task: Task, batch: usize, device: &Device) -> Vec<Dispatc
         _ if ty.shape == [1] => Tensor::<1>::from_floats([0.05], device).into_dispatch(),
         _ => {
             let value = |j| (((i + j) * 13 % 101) as f32 - 50.0) * 1e-3;
+            // AdamW takes the root of its second moment.
+            let value = |j| match name.starts_with("in0.") {
+                true => value(j),
+                false => value(j).abs(),
+            };
             let values: Vec<f32> = (0..ty.len()).map(value).collect();
             let data = TensorData::new(values, burn::tensor::Shape::from(ty.shape.clone()));
             Dispatch::float_from_data(data, device.as_dispatch())

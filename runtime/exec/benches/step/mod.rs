@@ -13,7 +13,7 @@ use fedround_kernels::team;
 use fedround_models::{Classifier, ForwardCx, McMahanCnn, Model, Task, TwoNn, cross_entropy};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use client::{COLOUR, Step, built, data, of_papers};
+use client::{COLOUR, Setting, Step, built, data, of_papers};
 
 const TASK: Task = Task {
     input: [1, 28, 28],
@@ -106,8 +106,10 @@ fn corrections() {
 fn papers() {
     println!("\n| model | batch | one thread | helped |\n|---|--:|--:|--:|");
     let (one, helper) = (pool(1), [Arc::new(pool(1))]);
-    for (name, model, task, batch) in of_papers() {
-        let mut step = step(&FedAvg::default(), (model, task), batch, false);
+    for setting in of_papers() {
+        let Setting { name, batch, .. } = setting;
+        let model = (setting.model, setting.task);
+        let mut step = step(&*setting.algorithm, model, batch, false);
         let alone = in_turns((5, 1), [(&one, &mut step)]);
         let mut helped = || team::with_helpers(&helper, &mut step);
         let helped = in_turns((5, 1), [(&one, &mut helped)]);
