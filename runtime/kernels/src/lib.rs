@@ -52,6 +52,7 @@ mod im2col;
 mod lanes;
 mod math;
 mod matmul;
+mod matmul_parts;
 mod matrix;
 mod patches;
 mod pool;

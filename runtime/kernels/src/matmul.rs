@@ -13,12 +13,8 @@ use burn_flex::FlexTensor;
 
 use crate::buffers;
 use crate::flex::{floats, writable};
-use crate::im2col::round_up;
-use crate::matrix::{Matrix, Operand};
-use crate::product::Product;
-use crate::row_dots::DotProduct;
-use crate::scratch::{self, Scratch, room};
-use crate::team;
+use crate::matmul_parts::{TURNED, run};
+use crate::matrix::Operand;
 
 /// The longest small side. Packing pays off for larger products, and burn-flex packs.
 const MOST_ROWS: usize = 128;
@@ -35,9 +31,6 @@ const fn least_terms(m: usize) -> usize {
         _ => 256,
     }
 }
-
-/// Rows of the large matrix whose products are transposed at once.
-const TURNED: usize = 128;
 
 /// The product `a · b`, or `None` if burn-flex's own product should be called because it is as fast, or
 /// because it refuses such operands too.
@@ -209,91 +202,4 @@ fn batch_offset(tensor: &FlexTensor, batch: &[usize], i: usize) -> Option<usize>
         i /= dim;
     }
     offset.try_into().ok()
-}
-
-/// Writes the product to `c`, or adds it times `alpha`. Not for two transposed operands.
-fn run(sizes: [usize; 3], a: Operand<'_>, b: Operand<'_>, c: &mut [f32], alpha: Option<f32>) {
-    let [m, k, n] = sizes;
-    let turn = alpha.is_none() && is_turned(sizes);
-    let flops = 2 * m * k * n;
-    let mut rows = m.div_ceil(team::size(flops));
-    if turn {
-        rows = round_up(rows);
-    }
-    let parts = c.chunks_mut(rows * n).enumerate();
-    team::each(flops, parts, |(i, c)| {
-        let (sizes, a) = ([c.len() / n, k, n], a.below(i * rows));
-        match (a, b) {
-            (Operand::Plain(a), Operand::Transposed(b)) if turn => turned(sizes, a, b, c),
-            _ => run_part(sizes, a, b, c, alpha),
-        }
-    });
-}
-
-/// [`run`] on this thread, without turning around.
-fn run_part(sizes: [usize; 3], a: Operand<'_>, b: Operand<'_>, c: &mut [f32], alpha: Option<f32>) {
-    let (add, alpha) = (alpha.is_some(), alpha.unwrap_or(1.0));
-    let b = match (a, b) {
-        (Operand::Plain(a), Operand::Transposed(b)) => {
-            let dots = DotProduct {
-                a,
-                b,
-                c,
-                sizes,
-                alpha,
-                add,
-            };
-            return dots.run();
-        }
-        (_, Operand::Plain(b) | Operand::Transposed(b)) => b,
-    };
-    Product {
-        a,
-        b,
-        c,
-        pitch: sizes[2],
-        sizes,
-        alpha,
-        add,
-    }
-    .run();
-}
-
-/// Whether `(b · aᵀ)ᵀ` is faster than dot products, by measurement. The batch has to be filled up to whole
-/// vectors, but no sum ends in an addition over the lanes of a vector.
-fn is_turned([m, k, _]: [usize; 3]) -> bool {
-    round_up(m) * k * 32 < m * (27 * k + 2000)
-}
-
-/// Writes `a · bᵀ` to `c` by way of `b · aᵀ`. Some rows at a time are transposed while they are in the cache.
-fn turned([m, k, n]: [usize; 3], a: Matrix<'_>, b: Matrix<'_>, c: &mut [f32]) {
-    scratch::with(|scratch| {
-        let Scratch { rows, block, .. } = scratch;
-        let pitch = round_up(m);
-        // The values past column `m` are left over from an earlier call. Their results are not used.
-        let columns = room(rows, k * pitch);
-        a.transpose_into([m, k], columns, pitch);
-        for first in (0..n).step_by(TURNED) {
-            let count = TURNED.min(n - first);
-            let block = room(block, count * pitch);
-            Product {
-                a: Operand::Plain(b.part(first, 0)),
-                b: Matrix {
-                    values: columns,
-                    stride: pitch,
-                },
-                c: block,
-                pitch,
-                sizes: [count, k, pitch],
-                alpha: 1.0,
-                add: false,
-            }
-            .run();
-            let block = Matrix {
-                values: block,
-                stride: pitch,
-            };
-            block.transpose_into([count, m], &mut c[first..], n);
-        }
-    });
 }
