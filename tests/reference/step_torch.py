@@ -20,7 +20,7 @@ from rounds.fedfed import adamw, distill_step, generator_and_judge
 from rounds.settings import SETTINGS
 
 
-def time_all(name, step, steps):
+def time_steps(name, step, steps):
     """Prints the median of some steps, without the first two."""
     times = []
     for _ in range(steps + 2):
@@ -30,21 +30,21 @@ def time_all(name, step, steps):
     print(f"{name}: {1e3 * median(times[2:]):.1f} ms", flush=True)
 
 
-def time_steps(name, parameters, loss, steps):
-    """The same of steps of plain SGD."""
+def time_sgd(name, parameters, loss, steps):
+    """Prints the median of steps of plain SGD."""
 
     def step():
         grads = torch.autograd.grad(loss(), parameters)
         with torch.no_grad():
             torch._foreach_add_(parameters, grads, alpha=-0.05)
 
-    time_all(name, step, steps)
+    time_steps(name, step, steps)
 
 
 def time_classifier(name, model, side, batch, steps):
     x, y = torch.rand(batch, 3, side, side), torch.randint(0, 10, (batch,))
-    time_steps(f"{name} batch {batch}", list(model.parameters()),
-               lambda: F.cross_entropy(model(x), y), steps)
+    time_sgd(f"{name} batch {batch}", list(model.parameters()),
+             lambda: F.cross_entropy(model(x), y), steps)
 
 
 def time_resnet():
@@ -63,7 +63,7 @@ def time_papers():
         logits = model(x, words[:, :-1])
         return F.cross_entropy(logits.flatten(0, 1), words[:, 1:].flatten())
 
-    time_steps(f"captioner, 128x128 batch {batch}", list(model.parameters()), loss, 5)
+    time_sgd(f"captioner, 128x128 batch {batch}", list(model.parameters()), loss, 5)
     time_generator(SETTINGS["fedfed"])
 
 
@@ -72,8 +72,8 @@ def time_generator(s):
     pair = generator_and_judge(s)
     optimizer, batch = adamw(pair, s), s.distill_batch
     x, y = torch.rand(batch, *s.shape), torch.randint(0, s.classes, (batch,))
-    time_all(f"fedfed's generator, 32x32 batch {batch}",
-             lambda: distill_step(pair, optimizer, x, y, s), 15)
+    time_steps(f"fedfed's generator, 32x32 batch {batch}",
+               lambda: distill_step(pair, optimizer, x, y, s), 15)
 
 
 def main():

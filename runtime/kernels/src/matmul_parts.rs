@@ -44,8 +44,8 @@ pub(crate) fn run(
     });
 }
 
-/// [`run`] where each thread computes some columns, so that it reads a part of `b` alone. They are computed in
-/// memory of their own.
+/// [`run`] where each thread computes some columns, so that it reads a part of `b` alone. Columns of `c` are not
+/// one slice, so they are computed in a buffer, and copied.
 fn by_columns([m, k, n]: [usize; 3], a: Matrix<'_>, b: Operand<'_>, c: &mut [f32], turn: bool) {
     let flops = 2 * m * k * n;
     let most = n.div_ceil(2 * team::size(flops)).next_multiple_of(TURNED);
@@ -71,7 +71,7 @@ fn by_columns([m, k, n]: [usize; 3], a: Matrix<'_>, b: Operand<'_>, c: &mut [f32
     });
 }
 
-/// [`run`] on this thread.
+/// [`run`] on this thread, turned around or not.
 fn run_or_turn(
     sizes: [usize; 3],
     a: Operand<'_>,

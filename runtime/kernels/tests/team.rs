@@ -73,7 +73,7 @@ fn products_have_the_same_bits() {
         [20, 1024, 512],
         [61, 517, 300],
         [128, 300, 280],
-        // By columns; of the last, some helpers have fewer than a vector.
+        // Divided by columns. With four helpers, the last part has fewer columns than a vector has values.
         [32, 900, 1030],
         [45, 260, 1030],
     ] {

@@ -41,7 +41,7 @@ pub fn built(name: &str, task: Task) -> Box<dyn Model> {
     model.build(task, &Device::default()).unwrap()
 }
 
-/// What a paper's clients train.
+/// A network, and the algorithm whose client trains it.
 pub struct Setting {
     pub name: &'static str,
     pub algorithm: Box<dyn Algorithm>,
@@ -119,11 +119,11 @@ impl Step {
         let tracer =
             TracedModel::new("model", model, task, Losses::default()).with_columns(columns);
         let program = Program::compile(algorithm, tracer).unwrap();
-        let (graph, carried) = over_batches(&program, batch);
+        let (graph, carried) = loop_over_batches(&program, batch);
         let plan = Plan::new(&graph).with_exact_convolutions(exact);
         let step = Self {
             inputs: inputs(&plan, task, batch, &device),
-            next: next(&plan, &carried),
+            next: outputs_for(&plan, &carried),
             plan,
             device,
             slots: Slots::default(),
@@ -153,7 +153,7 @@ impl Step {
 
 /// The graph of the first loop over batches of a program, in any of its phases, and the pairs of an input and
 /// an output that are carried from step to step. An algorithm may compute something before the loop.
-fn over_batches(program: &Program, batch: usize) -> (Graph, Vec<(String, String)>) {
+fn loop_over_batches(program: &Program, batch: usize) -> (Graph, Vec<(String, String)>) {
     let phases = program.phases().into_iter();
     let mut graphs = phases.flat_map(|(_, phase)| {
         let graphs = phase.graphs(batch).unwrap().into_iter().enumerate();
@@ -172,8 +172,8 @@ fn over_batches(program: &Program, batch: usize) -> (Graph, Vec<(String, String)
     (graph, pairs.collect())
 }
 
-/// The output that takes the place of each input. Trees of tensors are carried leaf by leaf.
-fn next(plan: &Plan, carried: &[(String, String)]) -> Vec<Option<usize>> {
+/// The output that takes the place of each input in the next step. Trees of tensors are carried leaf by leaf.
+fn outputs_for(plan: &Plan, carried: &[(String, String)]) -> Vec<Option<usize>> {
     let names = plan.inputs.iter().map(|(name, ..)| {
         let (tree, leaf) = name.split_once('.').unwrap_or((name, ""));
         let (_, next) = carried.iter().find(|(read, _)| read == tree)?;
@@ -204,11 +204,11 @@ fn inputs(plan: &Plan, task: Task, batch: usize, device: &Device) -> Vec<Dispatc
         // Hyper-parameters.
         _ if ty.shape == [1] => Tensor::<1>::from_floats([0.05], device).into_dispatch(),
         _ => {
-            let value = |j| (((i + j) * 13 % 101) as f32 - 50.0) * 1e-3;
-            // AdamW takes the root of its second moment.
-            let value = |j| match name.starts_with("in0.") {
-                true => value(j),
-                false => value(j).abs(),
+            // Parameters have both signs. An optimizer's state has none, because AdamW takes the root of one.
+            let is_parameter = name.starts_with("in0.");
+            let value = |j| {
+                let value = (((i + j) * 13 % 101) as f32 - 50.0) * 1e-3;
+                if is_parameter { value } else { value.abs() }
             };
             let values: Vec<f32> = (0..ty.len()).map(value).collect();
             let data = TensorData::new(values, burn::tensor::Shape::from(ty.shape.clone()));
