@@ -1,5 +1,5 @@
-//! The shape of the workspace: which crate may use which, no import circles between files, and a book
-//! whose links lead somewhere.
+//! The shape of the workspace: which crate may use which, no import circles between files, one build of
+//! each dependency, and a book whose links lead somewhere.
 //!
 //! A crate depends on crates of lower layers alone. Within a crate, a file that uses another one is
 //! not used by it, directly or through others; only a module and the file that declares it may use
@@ -13,6 +13,7 @@
 
 mod book;
 mod circles;
+mod features;
 mod included_files;
 mod modules;
 
@@ -20,6 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use circles::circles;
+use features::{compiled_twice, tree};
 use modules::Crate;
 
 /// The crates from the lowest layer to the highest. Those of one layer do not depend on each other.
@@ -130,21 +132,14 @@ fn every_layer_names_crates_that_exist() {
 
 /// The crates that a build of the library compiles, with these features.
 fn library(features: &str) -> BTreeSet<String> {
-    let mut tree = std::process::Command::new(env!("CARGO"));
-    tree.current_dir(root())
-        .args(["tree", "--package", "fedround", "--edges", "normal"]);
-    tree.args([
-        "--prefix",
-        "none",
-        "--format",
-        "{lib}",
-        "--locked",
-        "--offline",
-    ]);
-    let output = tree.args(["--features", features]).output().unwrap();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{errors}");
-    let crates = String::from_utf8(output.stdout).unwrap();
+    let of_library = ["--package", "fedround", "--edges", "normal"];
+    let crates = tree(
+        &[
+            &of_library[..],
+            &["--format", "{lib}", "--features", features],
+        ]
+        .concat(),
+    );
     crates.lines().map(str::to_owned).collect()
 }
 
@@ -172,6 +167,17 @@ fn the_library_has_no_crate_of_the_command() {
     };
     assert_eq!(found(""), Vec::<&str>::new());
     assert_eq!(found("flower"), ["ureq"]);
+}
+
+#[test]
+fn runs_and_tests_share_one_build() {
+    let found = compiled_twice();
+    assert!(
+        found.is_empty(),
+        "compiled once for `cargo run` and again for `cargo test`: name the features that only tests need in \
+         `cli/Cargo.toml` too:\n{}",
+        found.join("\n")
+    );
 }
 
 #[test]

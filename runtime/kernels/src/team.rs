@@ -4,9 +4,9 @@
 //! items (images, filters), and the thread and its helpers take one item after another. An item is computed
 //! in the same way by every thread, so results do not depend on the helpers.
 //!
-//! Each helper is a thread pool of its own, rather than a thread in the caller's pool. Some of burn's
-//! operations sum in an order that depends on the number of threads in their pool, and they still see a pool
-//! of one thread.
+//! Each helper is a thread pool of its own, rather than a thread in the caller's pool. With burn's feature
+//! `rayon`, which a user's build may turn on, some of burn's operations sum in an order that depends on the
+//! number of threads in their pool, and they still see a pool of one thread.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex};

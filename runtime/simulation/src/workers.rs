@@ -1,8 +1,7 @@
 //! The worker threads: a fixed number for each device.
 //!
-//! Each worker is a rayon pool of one thread. burn's kernels ask for the threads of the pool that
-//! they run in and find one, so that a small step is not split; the unit of parallelism is the
-//! client. If there are fewer clients than workers, the idle workers help with the large kernels
+//! Each worker is a rayon pool of one thread, so that a small step is not split by burn's kernels, also
+//! where a build turns burn's own threads on; the unit of parallelism is the client. If there are fewer clients than workers, the idle workers help with the large kernels
 //! of the others ([`team`]). One worker feeds a GPU.
 
 use std::collections::BTreeMap;

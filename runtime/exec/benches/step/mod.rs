@@ -27,8 +27,8 @@ const TURN: usize = 10;
 /// Measures every case and prints Markdown tables of medians.
 ///
 /// The compiled step runs as a simulation's worker does, on a pool of one thread, and as that of a
-/// client that is alone, whose worker is helped by those of the other cores; eager burn as it runs
-/// by default, on all cores, and on one.
+/// client that is alone, whose worker is helped by those of the other cores; eager burn, which this
+/// workspace builds without threads of its own.
 ///
 /// An argument that names a table (`resnet18`, `models`, `corrections`, `papers`) runs that one alone.
 pub fn main(allocator: &str) {
@@ -71,8 +71,8 @@ fn resnet18() {
 
 /// FedAvg's step beside eager burn's.
 fn models() {
-    println!("\n| model | batch | compiled | helped | eager burn | eager, one thread | ratio |");
-    println!("|---|--:|--:|--:|--:|--:|--:|");
+    println!("\n| model | batch | compiled | helped | eager burn | ratio |");
+    println!("|---|--:|--:|--:|--:|--:|");
     let device = Device::default().autodiff();
     for (batch, turns) in [(10, 50), (50, 30)] {
         row("2nn", batch, turns, || {
@@ -118,25 +118,20 @@ fn papers() {
 }
 
 fn row<S: FnMut() + Send>(model: &str, batch: usize, turns: usize, eager: impl Fn() -> S) {
-    let (one, all) = (pool(1), pool(0));
-    let helpers: Vec<_> = (1..all.current_num_threads())
+    let one = pool(1);
+    let helpers: Vec<_> = (1..rayon::current_num_threads())
         .map(|_| Arc::new(pool(1)))
         .collect();
     let mut alone = compiled(&FedAvg::default(), model, batch);
     let mut step = compiled(&FedAvg::default(), model, batch);
     let mut helped = || team::with_helpers(&helpers, &mut step);
-    let (mut eager_all, mut eager_one) = (eager(), eager());
-    let [a, b, c, d] = in_turns(
+    let mut eager = eager();
+    let [a, b, c] = in_turns(
         (turns, TURN),
-        [
-            (&one, &mut alone),
-            (&one, &mut helped),
-            (&all, &mut eager_all),
-            (&one, &mut eager_one),
-        ],
+        [(&one, &mut alone), (&one, &mut helped), (&one, &mut eager)],
     );
     println!(
-        "| {model} | {batch} | {a:.4} | {b:.4} | {c:.4} | {d:.4} | {:.2} |",
+        "| {model} | {batch} | {a:.4} | {b:.4} | {c:.4} | {:.2} |",
         c / a
     );
 }
