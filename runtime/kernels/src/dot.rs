@@ -9,8 +9,10 @@ use crate::tile::{LANES, has_32_registers, split};
 const fn tile_of<S: Simd>() -> (usize, usize) {
     if has_32_registers::<S>() {
         (4, 6)
-    } else {
+    } else if S::F32_LANES > 1 {
         (2, 5)
+    } else {
+        (1, 2)
     }
 }
 
@@ -78,6 +80,11 @@ fn tile<S: Simd, const MR: usize, const NR: usize>(
     row: usize,
     k: usize,
 ) {
+    // There are never more rows, but the compiler cannot see that and would generate the code.
+    let (rows, columns) = tile_of::<S>();
+    if MR > rows || NR > columns {
+        return;
+    }
     let (len, taps) = (dots.len, dots.b_offsets.len());
     let a_images = dots.a.chunks_exact(dots.rows * len);
     let b_images = dots.b.chunks_exact(dots.b.len() / a_images.len().max(1));

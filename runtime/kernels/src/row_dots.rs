@@ -12,8 +12,10 @@ use crate::tile::{has_32_registers, split};
 const fn tile_of<S: Simd>() -> (usize, usize) {
     if has_32_registers::<S>() {
         (5, 5)
-    } else {
+    } else if S::F32_LANES > 1 {
         (2, 5)
+    } else {
+        (1, 2)
     }
 }
 
@@ -78,7 +80,8 @@ impl DotProduct<'_> {
     #[inline(always)]
     fn tile<S: Simd, const MR: usize, const NR: usize>(&mut self, simd: S, i: usize, j: usize) {
         // There are never more rows, but the compiler cannot see that and would generate the code.
-        if MR > tile_of::<S>().0 {
+        let (rows, columns) = tile_of::<S>();
+        if MR > rows || NR > columns {
             return;
         }
         let [_, k, n] = self.sizes;

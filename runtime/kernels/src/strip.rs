@@ -72,6 +72,10 @@ impl<S: Simd> Strip<'_, S> {
         simd: S,
         (row, into): (usize, usize),
     ) {
+        // The same of blocks without vectors.
+        if S::F32_LANES == 1 && (MR > most_rows::<S>() || OVERLAPS) {
+            return;
+        }
         let (first, depth) = self.terms;
         let sums = match self.a {
             Operand::Plain(a) => {

@@ -34,12 +34,15 @@ impl WithSimd for MostRows {
     }
 }
 
-/// The most rows of a block with this instruction set.
+/// The most rows of a block with this instruction set. Without vectors, speed is not what matters: few forms
+/// of a tile are compiled.
 pub(crate) const fn most_rows<S: Simd>() -> usize {
     if has_32_registers::<S>() {
         ROWS
-    } else {
+    } else if S::F32_LANES > 1 {
         ROWS_OF_16_REGISTERS
+    } else {
+        2
     }
 }
 

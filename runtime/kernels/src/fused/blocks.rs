@@ -12,6 +12,7 @@ use super::sums::{self, Sums, add_channels, add_repeated};
 use super::update::Update;
 use super::work::{Source, Work};
 use crate::lanes;
+use crate::simd::vectorize;
 
 /// An operand whose elements are repeated, and differently in each block.
 struct Repeated<'a> {
@@ -141,14 +142,18 @@ impl<'a> Run<'a> {
     }
 
     /// Runs the program on a range of elements, block by block. The range starts at the start of a block.
-    #[inline(always)]
     pub fn blocks(&mut self, elements: Range<usize>) {
-        let mut start = elements.start;
-        while start < elements.end {
-            let end = self.extent.end(start).min(elements.end);
-            self.block(start..end);
-            start = end;
-        }
+        vectorize(
+            #[inline(always)]
+            || {
+                let mut start = elements.start;
+                while start < elements.end {
+                    let end = self.extent.end(start).min(elements.end);
+                    self.block(start..end);
+                    start = end;
+                }
+            },
+        );
     }
 
     /// A range of an output's elements that have been computed.

@@ -9,7 +9,6 @@ use super::sums::Sums;
 use super::work::Work;
 use crate::matmul::ScaledProduct;
 use crate::scratch;
-use crate::simd::vectorize;
 use crate::team;
 
 /// Elements of a part, about. A thread computes so many in some 30 µs.
@@ -46,10 +45,7 @@ impl Work<'_> {
     fn run_part(&self, elements: Range<usize>, targets: Vec<&mut [f32]>) -> Sums {
         self.with_registers(|registers| {
             let mut run = Run::new(self, elements.start, targets, registers);
-            vectorize(
-                #[inline(always)]
-                || run.blocks(elements),
-            );
+            run.blocks(elements);
             run.sums
         })
     }
@@ -67,10 +63,7 @@ impl Work<'_> {
             let part = self.extent.part(row, ROWS * row, len);
             for first in (0..len).step_by(part) {
                 let elements = first..len.min(first + part);
-                vectorize(
-                    #[inline(always)]
-                    || run.blocks(elements.clone()),
-                );
+                run.blocks(elements.clone());
                 if !self.program.outputs.is_empty() {
                     product.add_to(first / row, run.output(0, elements));
                 }

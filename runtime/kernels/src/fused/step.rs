@@ -116,6 +116,18 @@ pub(super) enum Values<'a> {
     All(f32),
 }
 
+impl Values<'_> {
+    /// The values, of which there is one if it is the same for all elements: a loop over them serves both
+    /// cases, and is compiled once.
+    #[inline(always)]
+    fn slice(&self) -> &[f32] {
+        match self {
+            Each(values) => values,
+            All(value) => std::slice::from_ref(value),
+        }
+    }
+}
+
 impl Step {
     /// Computes a block of a step that is not an operand or a constant.
     #[inline(always)]
@@ -207,42 +219,50 @@ fn truth(holds: bool) -> f32 {
 /// Computes a block of a function of one value.
 #[inline(always)]
 fn map(x: Values<'_>, to: &mut [f32], f: impl Fn(f32) -> f32) {
-    match x {
-        Each(x) => {
-            for (to, x) in to.iter_mut().zip(x) {
-                *to = f(*x);
-            }
-        }
-        All(x) => to.fill(f(x)),
+    for (to, x) in to.iter_mut().zip(x.slice()) {
+        *to = f(*x);
+    }
+    if let All(_) = x {
+        repeat_first(to);
     }
 }
 
 /// Computes a block of a function of two values.
 #[inline(always)]
 fn zip(a: Values<'_>, b: Values<'_>, to: &mut [f32], f: impl Fn(f32, f32) -> f32) {
-    match (a, b) {
-        (Each(a), Each(b)) => {
-            for (to, (a, b)) in to.iter_mut().zip(a.iter().zip(b)) {
+    match (&a, &b) {
+        (Each(a), All(b)) => map(Each(a), to, |a| f(a, *b)),
+        (All(a), Each(b)) => map(Each(b), to, |b| f(*a, b)),
+        _ => {
+            for (to, (a, b)) in to.iter_mut().zip(a.slice().iter().zip(b.slice())) {
                 *to = f(*a, *b);
             }
+            if let (All(_), All(_)) = (a, b) {
+                repeat_first(to);
+            }
         }
-        (a, All(b)) => map(a, to, |a| f(a, b)),
-        (All(a), b) => map(b, to, |b| f(a, b)),
     }
 }
 
 /// Computes a block of a function of three values.
 #[inline(always)]
 fn zip3([a, b, c]: [Values<'_>; 3], to: &mut [f32], f: impl Fn(f32, f32, f32) -> f32) {
-    match (a, b, c) {
+    match (&a, &b, &c) {
         (Each(a), Each(b), Each(c)) => {
-            let values = a.iter().zip(b).zip(c);
+            let values = a.iter().zip(*b).zip(*c);
             for (to, ((a, b), c)) in to.iter_mut().zip(values) {
                 *to = f(*a, *b, *c);
             }
         }
-        (a, b, All(c)) => zip(a, b, to, |a, b| f(a, b, c)),
-        (a, All(b), c) => zip(a, c, to, |a, c| f(a, b, c)),
-        (All(a), b, c) => zip(b, c, to, |b, c| f(a, b, c)),
+        (_, _, All(c)) => zip(a, b, to, |a, b| f(a, b, *c)),
+        (_, All(b), Each(c)) => zip(a, Each(c), to, |a, c| f(a, *b, c)),
+        (All(a), Each(b), Each(c)) => zip(Each(b), Each(c), to, |b, c| f(*a, b, c)),
+    }
+}
+
+/// Sets all values to the first one.
+fn repeat_first(values: &mut [f32]) {
+    if let [first, rest @ ..] = values {
+        rest.fill(*first);
     }
 }
