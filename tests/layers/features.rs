@@ -25,7 +25,7 @@ fn features(arguments: &[&str]) -> Features {
     let mut found = Features::new();
     let tree = tree(&[&["--format", "{p}\t{f}"], arguments].concat());
     for line in tree.lines() {
-        // What was listed before with what it depends on.
+        // `(*)` marks a package whose own dependencies are listed further up.
         let line = line.trim_end_matches(" (*)");
         let (package, features) = line.split_once('\t').unwrap_or((line, ""));
         // Without its folder and the word for a macro.

@@ -80,7 +80,7 @@ fn tile<S: Simd, const MR: usize, const NR: usize>(
     row: usize,
     k: usize,
 ) {
-    // There are never more rows, but the compiler cannot see that and would generate the code.
+    // Tiles are never larger, but the compiler cannot see that and would generate the code.
     let (rows, columns) = tile_of::<S>();
     if MR > rows || NR > columns {
         return;

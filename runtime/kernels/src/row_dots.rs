@@ -79,7 +79,7 @@ impl DotProduct<'_> {
     /// `MR` rows of `A` by `NR` rows of `B`, kept in registers over the whole length.
     #[inline(always)]
     fn tile<S: Simd, const MR: usize, const NR: usize>(&mut self, simd: S, i: usize, j: usize) {
-        // There are never more rows, but the compiler cannot see that and would generate the code.
+        // Tiles are never larger, but the compiler cannot see that and would generate the code.
         let (rows, columns) = tile_of::<S>();
         if MR > rows || NR > columns {
             return;

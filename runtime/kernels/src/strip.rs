@@ -72,7 +72,7 @@ impl<S: Simd> Strip<'_, S> {
         simd: S,
         (row, into): (usize, usize),
     ) {
-        // The same of blocks without vectors.
+        // Without vectors, blocks have few rows and nothing overlaps, which the compiler cannot see either.
         if S::F32_LANES == 1 && (MR > most_rows::<S>() || OVERLAPS) {
             return;
         }

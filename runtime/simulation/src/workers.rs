@@ -1,8 +1,9 @@
 //! The worker threads: a fixed number for each device.
 //!
-//! Each worker is a rayon pool of one thread, so that a small step is not split by burn's kernels, also
-//! where a build turns burn's own threads on; the unit of parallelism is the client. If there are fewer clients than workers, the idle workers help with the large kernels
-//! of the others ([`team`]). One worker feeds a GPU.
+//! Each worker is a rayon pool of one thread. burn's kernels would split a small step among the threads of
+//! their pool, if a user's build turns burn's feature `rayon` on. The unit of parallelism is the client. If
+//! there are fewer clients than workers, the idle workers help with the large kernels of the others
+//! ([`team`]). One worker feeds a GPU.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
