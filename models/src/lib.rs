@@ -70,5 +70,5 @@ pub use stop_gradient::stop_gradient;
 pub use vqa::{QuestionEncoder, VqaConfig, VqaFeatures, VqaHead, VqaNet};
 pub use weights::{
     Fitted, Layout, LoadReport, NamedValues, Renames, TORCHVISION_RESNET, Weights, WeightsError,
-    load_weights, to_safetensors, to_torch_file,
+    little_endian, load_weights, to_safetensors, to_torch_file,
 };

@@ -2,7 +2,7 @@
 
 use fedround_exec::Program;
 use fedround_flower::{Array, ArrayError, Arrays, Dtype};
-use fedround_models::{Layout, Leaf};
+use fedround_models::{Layout, Leaf, little_endian};
 use fedround_simulation::parties::ModelValues;
 
 /// What PyTorch's normalisations count besides the tensors that a model computes with.
@@ -81,7 +81,7 @@ impl StateDict {
         let tensors = self.0.iter().zip(model);
         let arrays = tensors.map(|(entry, values)| {
             let values = Layout::PyTorch.from_ours(&entry.leaf, values);
-            let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
+            let bytes = little_endian(&values).into_owned();
             let array = Array::new(Dtype::F32, entry.shape.clone(), bytes);
             let array = array.map_err(|source| StateDictError::Array {
                 name: entry.name.clone(),

@@ -82,6 +82,11 @@ impl Layout {
 
 /// `[rows, columns]` as `[columns, rows]`.
 fn transposed(values: &[f32], rows: usize, columns: usize) -> Vec<f32> {
-    let order = (0..columns).flat_map(|c| (0..rows).map(move |r| r * columns + c));
-    order.map(|i| values[i]).collect()
+    let mut transposed = vec![0.0; values.len()];
+    for (r, row) in values.chunks(columns.max(1)).enumerate() {
+        for (c, value) in row.iter().enumerate() {
+            transposed[c * rows + r] = *value;
+        }
+    }
+    transposed
 }

@@ -19,7 +19,7 @@ pub use fit::{Fitted, LoadReport, Weights};
 pub use layout::Layout;
 pub use rename::{Renames, TORCHVISION_RESNET};
 pub use torch_file::to_torch_file;
-pub use write::{NamedValues, to_safetensors};
+pub use write::{NamedValues, little_endian, to_safetensors};
 
 /// The model with the weights of a file, all of them; [`Weights::fit`] takes a part of the names.
 ///

@@ -10,7 +10,7 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use super::NamedValues;
-use super::write::bytes;
+use super::write::little_endian;
 
 /// The bytes of a file that `torch.load` reads as an ordered dictionary of these tensors, which
 /// `load_state_dict` takes. Names and orders of values are to be those of
@@ -31,7 +31,7 @@ pub fn to_torch_file(tensors: &[NamedValues<'_>]) -> Result<Vec<u8>, ZipError> {
     add("data.pkl", &pickle(tensors))?;
     add("byteorder", b"little")?;
     for (key, tensor) in tensors.iter().enumerate() {
-        add(&format!("data/{key}"), &bytes(tensor.values))?;
+        add(&format!("data/{key}"), &little_endian(tensor.values))?;
     }
     add("version", b"3\n")?;
     Ok(archive.finish()?.into_inner())

@@ -1,5 +1,6 @@
 //! Writing of safetensors files.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use safetensors::tensor::{Dtype, TensorView, serialize};
@@ -28,7 +29,7 @@ pub fn to_safetensors(
     tensors: &[NamedValues<'_>],
     layout: Layout,
 ) -> Result<Vec<u8>, safetensors::SafeTensorError> {
-    let data: Vec<Vec<u8>> = tensors.iter().map(|tensor| bytes(tensor.values)).collect();
+    let data: Vec<_> = tensors.iter().map(|t| little_endian(t.values)).collect();
     let views = tensors.iter().zip(&data).map(|(tensor, bytes)| {
         let view = TensorView::new(Dtype::F32, tensor.shape.to_vec(), bytes)?;
         Ok((tensor.name, view))
@@ -40,6 +41,10 @@ pub fn to_safetensors(
 }
 
 /// Little-endian bytes.
-pub(super) fn bytes(values: &[f32]) -> Vec<u8> {
-    values.iter().flat_map(|x| x.to_le_bytes()).collect()
+pub fn little_endian(values: &[f32]) -> Cow<'_, [u8]> {
+    if cfg!(target_endian = "little") {
+        return bytemuck::cast_slice(values).into();
+    }
+    let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
+    bytes.into()
 }

@@ -50,6 +50,30 @@ pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     )
 }
 
+/// Adds `weight · x` to the sum of each value, as a mean of many tensors does: the sums are `f64`, so that
+/// rounding does not grow with their number.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn add_weighted(sums: &mut [f64], weight: f64, x: &[f32]) {
+    assert_eq!(sums.len(), x.len(), "add_weighted: lengths of the operands");
+    vectorize(
+        #[inline(always)]
+        || {
+            let pairs = sums.iter_mut().zip(x);
+            pairs.for_each(|(sum, x)| *sum += weight * f64::from(*x));
+        },
+    );
+}
+
+/// `scale · x` of sums, rounded to `f32`.
+pub fn scaled(sums: &[f64], scale: f64) -> Vec<f32> {
+    vectorize(
+        #[inline(always)]
+        || sums.iter().map(|x| (scale * x) as f32).collect(),
+    )
+}
+
 /// `f(y, x)` for every pair of values, in place if `y` is not shared, on the widest vectors of the
 /// processor.
 #[inline(always)]

@@ -2,7 +2,7 @@
 
 use fedround_exec::ExecError;
 use fedround_exec::tensor::read;
-use fedround_models::{Layer, Leaf};
+use fedround_models::{Layer, Layout, Leaf};
 use fedround_random::{Purpose, StreamKey, uniform};
 
 use crate::error::RunError;
@@ -33,11 +33,8 @@ pub fn parameters(leaves: &[Leaf], seed: u64) -> Result<Vec<Vec<f32>>, ExecError
             Ok(match (leaf.layer, bound) {
                 (Layer::Embedding, _) => normal(n, key),
                 (_, Some(bound)) if !leaf.buffer => {
-                    let values = uniform(n, bound, key);
-                    match leaf.shape[..] {
-                        [d_in, d_out] => transposed(&values, d_out, d_in),
-                        _ => values,
-                    }
+                    let values = &uniform(n, bound, key);
+                    Layout::PyTorch.to_ours(leaf, values)
                 }
                 _ => read(leaf.tensor.clone())?,
             })
@@ -73,13 +70,6 @@ fn bound(leaves: &[Leaf]) -> Option<f64> {
 fn normal(n: usize, key: StreamKey) -> Vec<f32> {
     let mut stream = key.stream();
     (0..n).map(|_| stream.normal() as f32).collect()
-}
-
-/// `[rows, columns]` to `[columns, rows]`.
-fn transposed(values: &[f32], rows: usize, columns: usize) -> Vec<f32> {
-    (0..columns)
-        .flat_map(|c| (0..rows).map(move |r| values[r * columns + c]))
-        .collect()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The form of tensors as bytes, with their names, types and shapes.
 
+use bytemuck::{AnyBitPattern, NoUninit};
 use serde::{Deserialize, Serialize};
 
 /// The type of a tensor's elements.
@@ -41,7 +42,7 @@ impl TensorBytes {
         Self {
             element: ElementType::F32,
             shape: shape.to_vec(),
-            data: values.iter().flat_map(|x| x.to_le_bytes()).collect(),
+            data: little_endian(values, f32::to_le_bytes),
         }
     }
 
@@ -50,7 +51,7 @@ impl TensorBytes {
         Self {
             element: ElementType::I32,
             shape: shape.to_vec(),
-            data: values.iter().flat_map(|x| x.to_le_bytes()).collect(),
+            data: little_endian(values, i32::to_le_bytes),
         }
     }
 
@@ -59,7 +60,7 @@ impl TensorBytes {
         Self {
             element: ElementType::F64,
             shape: shape.to_vec(),
-            data: values.iter().flat_map(|x| x.to_le_bytes()).collect(),
+            data: little_endian(values, f64::to_le_bytes),
         }
     }
 
@@ -78,7 +79,7 @@ impl TensorBytes {
         self.words(ElementType::F64, f64::from_le_bytes)
     }
 
-    fn words<const N: usize, T>(
+    fn words<const N: usize, T: AnyBitPattern + NoUninit>(
         &self,
         element: ElementType,
         word: impl Fn([u8; N]) -> T,
@@ -88,9 +89,18 @@ impl TensorBytes {
         if self.element != element || bytes != self.data.len() {
             return None;
         }
-        let words = self.data.chunks_exact(N);
-        words
-            .map(|bytes| Some(word(bytes.try_into().ok()?)))
-            .collect()
+        if cfg!(target_endian = "little") {
+            return Some(bytemuck::pod_collect_to_vec(&self.data));
+        }
+        let (words, _) = self.data.as_chunks::<N>();
+        Some(words.iter().map(|bytes| word(*bytes)).collect())
     }
+}
+
+/// The bytes of numbers, of which `bytes` gives those of one.
+fn little_endian<const N: usize, T: NoUninit>(values: &[T], bytes: fn(T) -> [u8; N]) -> Vec<u8> {
+    if cfg!(target_endian = "little") {
+        return bytemuck::cast_slice(values).to_vec();
+    }
+    values.iter().flat_map(|x| bytes(*x)).collect()
 }

@@ -9,6 +9,7 @@ use burn_backend::ops::FloatTensorOps;
 use burn_backend::{Scalar, TensorMetadata};
 use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_exec::tensor::{floats, from_floats, is_host, read, read_all, transfer};
+use fedround_kernels::{add_weighted, scaled};
 use rayon::prelude::*;
 
 use crate::error::RunError;
@@ -114,8 +115,7 @@ impl WeightedSum {
         self.read()?;
         let leaves = self.host.into_iter().zip(shapes);
         let tensors = leaves.map(|(sum, shape)| {
-            let values = sum.into_iter().map(|x| (scale * x) as f32).collect();
-            from_floats(values, shape, device)
+            from_floats(scaled(&sum, scale), shape, device)
         });
         Ok(tensors.collect())
     }
@@ -182,11 +182,7 @@ fn first(values: Option<Vec<f32>>) -> f64 {
 
 fn add(sum: &mut Vec<f64>, weight: f64, values: &[f32]) {
     sum.resize(values.len(), 0.0);
-    let block = |(sum, values): (&mut [f64], &[f32])| {
-        for (s, &x) in sum.iter_mut().zip(values) {
-            *s += weight * f64::from(x);
-        }
-    };
+    let block = |(sum, values): (&mut [f64], &[f32])| add_weighted(sum, weight, values);
     if values.len() > 4 * BLOCK {
         let blocks = sum.par_chunks_mut(BLOCK).zip(values.par_chunks(BLOCK));
         blocks.for_each(block);

@@ -2,6 +2,7 @@
 
 use burn::tensor::DispatchTensor;
 use fedround_exec::tensor::read;
+use fedround_models::little_endian;
 use sha2::{Digest, Sha256};
 
 use crate::error::RunError;
@@ -13,10 +14,6 @@ pub(crate) fn checksums(tensors: &[DispatchTensor]) -> Result<Vec<u64>, RunError
 
 fn checksum(tensor: &DispatchTensor) -> Result<u64, RunError> {
     let values = read(tensor.clone())?;
-    let mut hasher = Sha256::new();
-    for x in values {
-        hasher.update(x.to_le_bytes());
-    }
-    let digest = hasher.finalize().into_iter().take(8);
-    Ok(digest.fold(0, |sum, byte| sum << 8 | u64::from(byte)))
+    let digest = Sha256::digest(little_endian(&values));
+    Ok(digest.into_iter().take(8).fold(0, |sum, byte| sum << 8 | u64::from(byte)))
 }
