@@ -65,7 +65,8 @@ fn what_was_learned_by_heart_is_told() {
     let place = Place::new();
     noise(&place);
     let line = "fedfed --clients 4 --partition iid --model 2nn --rounds 3 --set distill=1 \
-                --set distill_share=1 --set fraction=0.5 --set epochs=30 --set lr=0.1 --attack";
+                --set distill_share=1 --aux generator=resnet --set fraction=0.5 --set epochs=30 \
+                --set lr=0.1 --attack";
     let found = report(&place, line);
     let membership = &found["membership"];
     assert_eq!(membership["members"], 60, "{membership}");
@@ -99,7 +100,8 @@ fn changed_images_are_compared_with_changed_ones() {
 fn images_that_change_at_random_are_not_compared() {
     let place = Place::of(100, 40);
     let line = "inspect fedfed --clients 2 --model logistic --rounds 2 --set distill=1 \
-                --set distill_share=1 --data mnist --data-dir data --quiet --out out --augment flip";
+                --set distill_share=1 --aux generator=resnet --data mnist --data-dir data --quiet \
+                --out out --augment flip";
     let text = place.failure(&format!("{line} --attack"), 1);
     assert!(text.contains("changed at random"), "{text}");
     assert!(!place.path("out").exists());
