@@ -114,9 +114,7 @@ impl WeightedSum {
         }
         self.read()?;
         let leaves = self.host.into_iter().zip(shapes);
-        let tensors = leaves.map(|(sum, shape)| {
-            from_floats(scaled(&sum, scale), shape, device)
-        });
+        let tensors = leaves.map(|(sum, shape)| from_floats(scaled(&sum, scale), shape, device));
         Ok(tensors.collect())
     }
 }

@@ -15,5 +15,8 @@ pub(crate) fn checksums(tensors: &[DispatchTensor]) -> Result<Vec<u64>, RunError
 fn checksum(tensor: &DispatchTensor) -> Result<u64, RunError> {
     let values = read(tensor.clone())?;
     let digest = Sha256::digest(little_endian(&values));
-    Ok(digest.into_iter().take(8).fold(0, |sum, byte| sum << 8 | u64::from(byte)))
+    Ok(digest
+        .into_iter()
+        .take(8)
+        .fold(0, |sum, byte| sum << 8 | u64::from(byte)))
 }

@@ -5,8 +5,8 @@
 //! split is a function of the seed, the split and `i` only, whatever the number of threads and of examples.
 //! Classes are balanced: every ten consecutive examples hold each digit once.
 //!
-//! A multilayer perceptron learns the default set well, and a linear model clearly less well.
-//! `cargo run --release --example synth_accuracy` measures both.
+//! A multilayer perceptron learns the default set well, and a linear model clearly less well: see
+//! `fedround run centralized --rounds 10`, with `--model 2nn` and with `--model logistic`.
 
 mod digits;
 mod outline;
