@@ -36,6 +36,7 @@ impl Algorithm for DpFedAvg {
     }
 }
 
-fn main() {
+#[test]
+fn compiles() {
     fedround::stage(&DpFedAvg::default()).unwrap();
 }

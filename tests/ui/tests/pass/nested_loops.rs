@@ -58,6 +58,7 @@ impl Algorithm for Nested {
     }
 }
 
-fn main() {
+#[test]
+fn compiles() {
     assert!(fedround::stage(&Nested::default()).is_ok());
 }

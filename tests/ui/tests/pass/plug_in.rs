@@ -51,7 +51,8 @@ impl<A: vendored::rounds::Algorithm> vendored::rounds::Algorithm for PlugIn<A> {
     }
 }
 
-fn main() {
+#[test]
+fn compiles() {
     type Boxed = PlugIn<vendored::rounds::BoxedAlgorithm>;
     let entry = Boxed::entry();
     assert_eq!(entry.doc, "A plug-in.\nWith a second paragraph.");
@@ -60,7 +61,12 @@ fn main() {
     assert_eq!(fields, ["rate", "shift", "damped", "norm"]);
 
     // A registry asks for the base; without one there is an algorithm without hooks inside.
-    assert!(Registry::new().with_type::<Boxed>().parse("plugin").is_err());
+    assert!(
+        Registry::new()
+            .with_type::<Boxed>()
+            .parse("plugin")
+            .is_err()
+    );
     let mut twice = (entry.build)(Some((entry.build)(None)));
     let set = |alg: &mut _, name, value| vendored::rounds::set(alg, name, value);
     use vendored::rounds::__private::HyperValue;

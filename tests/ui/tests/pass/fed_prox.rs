@@ -71,7 +71,8 @@ impl<A: Algorithm> Algorithm for FedProx<A> {
     }
 }
 
-fn main() {
+#[test]
+fn compiles() {
     use fedround::{Registered, Registry};
 
     let mut alg: FedProx = FedProx::default();
@@ -79,9 +80,14 @@ fn main() {
     assert!(fedround::set(&mut alg, "mu", fedround::__private::HyperValue::Float(-1.0)).is_err());
     assert!(fedround::set(&mut alg, "lr", fedround::__private::HyperValue::Int(1)).is_ok());
     assert_eq!((alg.mu, alg.base.lr), (1.0, 1.0));
-    assert_eq!(<FedProx<BoxedAlgorithm>>::entry().default_base, Some("fedavg"));
+    assert_eq!(
+        <FedProx<BoxedAlgorithm>>::entry().default_base,
+        Some("fedavg")
+    );
 
-    let registry = Registry::new().with_type::<FedAvg>().with_type::<FedProx<BoxedAlgorithm>>();
+    let registry = Registry::new()
+        .with_type::<FedAvg>()
+        .with_type::<FedProx<BoxedAlgorithm>>();
     for spec in ["fedprox", "fedprox(fedavg)", "fedprox(fedprox(fedavg))"] {
         let alg = registry.parse(spec).unwrap();
         assert!(fedround::stage(&*alg).is_ok());

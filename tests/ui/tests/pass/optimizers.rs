@@ -17,7 +17,9 @@ impl Algorithm for Mine {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         let mut w = w;
         let mut opt = Adam::new(self.lr).resume(server, "adam", &w);
-        let w_k = w.broadcast(&server.all_clients()).map(|k, w| self.client_update(k, w));
+        let w_k = w
+            .broadcast(&server.all_clients())
+            .map(|k, w| self.client_update(k, w));
         let g = &w - w_k.mean();
         opt.step(&mut w, g.clip_norm(10.0));
         opt.keep(server, "adam");
@@ -40,7 +42,9 @@ impl Algorithm for Mine {
             slow.step(&mut w, g);
         }
         for b in k.batches(1, 100) {
-            w = Lbfgs::new(3).armijo(4).minimize(&w, 2, |w| self.loss(k, w, &b));
+            w = Lbfgs::new(3)
+                .armijo(4)
+                .minimize(&w, 2, |w| self.loss(k, w, &b));
         }
         w
     }
@@ -54,7 +58,8 @@ impl Algorithm for Mine {
     }
 }
 
-fn main() {
+#[test]
+fn compiles() {
     let module = fedround::stage(&Mine::default()).unwrap();
     assert_eq!(module.funcs.len(), 4);
 }

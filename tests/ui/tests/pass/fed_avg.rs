@@ -53,7 +53,8 @@ impl Algorithm for FedAvg {
     }
 }
 
-fn main() {
+#[test]
+fn compiles() {
     use fedround::{Registered, Registry};
 
     let alg = FedAvg::default();

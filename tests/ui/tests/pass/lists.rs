@@ -23,7 +23,10 @@ impl Algorithm for Mixed {
         let (w_k, flag_k) = server.broadcast_all(&models, &s_t).map(|k, models| {
             let b = k.batch(10);
             let losses = list(self.models, |j| k.loss(&models[j], &b));
-            (pick(&models, &argmin(&losses)), k.stream("send").bernoulli(0.5))
+            (
+                pick(&models, &argmin(&losses)),
+                k.stream("send").bernoulli(0.5),
+            )
         });
         let w_k = w_k.restrict(&server.clients_where(&flag_k.gather()));
         let mut next = w_k.mean();
@@ -31,12 +34,16 @@ impl Algorithm for Mixed {
             next += 0.1 * &models[j];
         }
         for j in 0..self.models {
-            server.set_states("model", &list(self.models, |i| (&models[i] - &models[j]) * 0.5));
+            server.set_states(
+                "model",
+                &list(self.models, |i| (&models[i] - &models[j]) * 0.5),
+            );
         }
         next
     }
 }
 
-fn main() {
+#[test]
+fn compiles() {
     fedround::stage(&Mixed::default()).unwrap();
 }

@@ -23,4 +23,7 @@ impl Algorithm for Mine {
     }
 }
 
-fn main() {}
+#[test]
+fn compiles() {
+    fedround::stage(&Mine::default()).unwrap();
+}
