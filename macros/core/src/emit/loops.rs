@@ -8,7 +8,8 @@ use crate::model::{Loop, Names, named_turns};
 
 /// `(w,) = for_each(iter, (w,), |b, (w,)| { let mut w = w; { body } (w,) })`.
 ///
-/// The body keeps a block of its own, so that a `let` in it cannot shadow what is carried.
+/// Without a variable that it changes, it is `for_each(iter, (), |b, ()| { body })`. The body keeps a block of its
+/// own, so that a `let` in it cannot shadow what is carried.
 pub fn for_each(one: &ExprForLoop, model: Option<&Loop<'_>>, names: &Names) -> Expr {
     let span = one.for_token.span;
     let private = names.private(span);
@@ -18,6 +19,11 @@ pub fn for_each(one: &ExprForLoop, model: Option<&Loop<'_>>, names: &Names) -> E
     let body = &one.body;
     let (pattern, iter) = turns(one, &private);
     let tuple = quote_spanned!(span=> (#(#carried,)*));
+    if carried.is_empty() {
+        return Expr::Verbatim(quote_spanned! {span=>
+            #private::for_each(#iter, (), |#pattern, ()| #body)
+        });
+    }
     let staged = quote_spanned! {span=>
         #tuple = #private::for_each(#iter, #tuple, |#pattern, #tuple| {
             #(#[allow(unused_assignments)] let mut #carried = #carried;)*
@@ -25,9 +31,6 @@ pub fn for_each(one: &ExprForLoop, model: Option<&Loop<'_>>, names: &Names) -> E
             #tuple
         })
     };
-    if carried.is_empty() {
-        return Expr::Verbatim(staged);
-    }
     // Read, so that rustc does not warn of a variable that only the next turn reads.
     Expr::Verbatim(quote_spanned!(span=> { #staged; #(let _ = &#carried;)* }))
 }
