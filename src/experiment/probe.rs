@@ -6,7 +6,7 @@ use fedround_data::{Column, Examples};
 use fedround_dsl::Algorithm;
 use fedround_simulation::{Faults, FederatedDataset, Simulation};
 
-use super::run::{simulation, trace};
+use super::compile::{simulation, trace};
 use super::specs::{OUTPUTS, Outputs};
 use super::{ExperimentError, Parameters, Run, Settings};
 

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 
 use fedround_exec::CaptureStats;
 use fedround_ir::tensor::TensorType;
-use fedround_metrics::clients::ClientSummary;
 use fedround_metrics::progress::Point;
-use fedround_simulation::RoundStats;
 use serde::{Deserialize, Serialize};
 
-use super::client_scores::ClientScores;
+use super::round::Round;
+use super::scores::Scores;
 
 /// Names, types and values of a model's parameters, in the model's order.
 pub type Parameters = Vec<(String, TensorType, Vec<f32>)>;
@@ -30,91 +29,6 @@ pub enum Status {
     Interrupted,
     /// At an error.
     Failed,
-}
-
-/// A complete round.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Round {
-    /// Its number, from 1.
-    pub number: usize,
-    /// The mean of the local steps' losses, in the loss's unit.
-    pub train_loss: f64,
-    /// Local steps over all clients.
-    pub client_steps: u64,
-    /// Bytes from clients to the server.
-    pub bytes_up: u64,
-    /// Bytes from the server to clients.
-    pub bytes_down: u64,
-    /// Bytes from clients to other clients.
-    #[serde(default)]
-    pub bytes_across: u64,
-    /// The mean squared distance of the clients' own models from their mean, where clients mix them.
-    #[serde(default)]
-    pub consensus: Option<f64>,
-    /// The numbers that the algorithm's server has set among its states, by layer and name.
-    #[serde(default)]
-    pub server_numbers: BTreeMap<String, f64>,
-    /// Clients that were left out because their updates were not finite, in ascending order.
-    pub not_finite: Vec<usize>,
-    /// Clients that failed, in ascending order.
-    pub failed: Vec<usize>,
-    /// Clients that would have arrived after the deadline.
-    pub late: Vec<usize>,
-    /// Clients that were called in addition, and were not among the fastest.
-    pub surplus: Vec<usize>,
-    /// Virtual seconds until the server had all that it waited for; `None` without a clock.
-    pub virtual_seconds: Option<f64>,
-    /// Whether too few clients were there: the model is the one before the round.
-    pub skipped: bool,
-    /// Seconds of training, without the evaluation.
-    pub seconds: f64,
-    /// How the model does after it, where that was evaluated.
-    pub scores: Option<Scores>,
-    /// Its accuracy on validation examples, where there are any and it was evaluated.
-    pub validation_accuracy: Option<f64>,
-}
-
-/// How models do on the test set.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Scores {
-    /// Whether clients use models of their own: the algorithm's hook `personalize` gives others than
-    /// the server's. LG-FedAvg has none of them in its first phase.
-    pub personal: bool,
-    /// Whether the server's model is a result of the training. Where clients keep parts of it, the
-    /// server's values of these are what they began as, and the numbers of its model say nothing.
-    pub server_trained: bool,
-    /// Of the server's model: mean cross-entropy of an example, or a word, in nats.
-    pub loss: f64,
-    /// Of the server's model: fraction of examples, or words, that are right.
-    pub accuracy: f64,
-    /// The same of each class; NaN for a class without test examples.
-    pub class_accuracy: Vec<f64>,
-    /// The accuracy of clients on their own test examples, with their own models where they have
-    /// some, without the late client; `None` where no client has test examples.
-    pub local: Option<ClientSummary>,
-    /// As `local`, of the algorithm's evaluations with a name, by that name.
-    #[serde(default)]
-    pub evaluations: BTreeMap<String, ClientSummary>,
-    /// Of each client and each domain, if it was asked for.
-    #[serde(default)]
-    pub each: Option<ClientScores>,
-    /// The late client's, once it has joined.
-    pub late_client: Option<f64>,
-    /// BLEU-1 to BLEU-4, of models that describe images.
-    pub bleu: Option<[f64; 4]>,
-    /// Of models that answer questions: the accuracy over all test questions, as VQA counts it.
-    /// Questions that no class answers are wrong.
-    pub vqa_accuracy: Option<f64>,
-    /// Of models of next characters: `e` to the power of their mean cross-entropy in nats.
-    #[serde(default)]
-    pub perplexity: Option<f64>,
-    /// Clients whose own models could not be evaluated, because their party was away or failed.
-    #[serde(default)]
-    pub missing: Vec<usize>,
-    /// Which of the model's tensors only clients train, in the model's order: the server's values of them
-    /// are no result of the training. Empty if all clients use the server's model.
-    #[serde(default)]
-    pub by_clients: Vec<bool>,
 }
 
 /// What adversaries find of a protected attribute: areas under the ROC curve on the test set, the means
@@ -175,53 +89,6 @@ pub struct Report {
     pub personal: BTreeMap<usize, Parameters>,
     /// What became of the steps of loops over batches, where they were to be captured.
     pub capture: Option<CaptureStats>,
-}
-
-impl Scores {
-    /// The accuracy of what the algorithm trains: the mean over clients of their own models on their own
-    /// test examples, or that of the server's model on the test set where all use it.
-    pub fn headline(&self) -> f64 {
-        match &self.local {
-            Some(local) if self.personal => local.mean,
-            _ => self.accuracy,
-        }
-    }
-
-    /// Whether the headline is the clients'.
-    pub fn is_of_clients(&self) -> bool {
-        self.personal && self.local.is_some()
-    }
-}
-
-impl Round {
-    pub(super) fn new(number: usize, stats: RoundStats, seconds: f64) -> Self {
-        Self {
-            number,
-            train_loss: stats.train_loss,
-            client_steps: stats.client_steps,
-            bytes_up: stats.bytes_up,
-            bytes_down: stats.bytes_down,
-            bytes_across: stats.bytes_across,
-            consensus: stats.consensus,
-            server_numbers: stats.server_numbers,
-            not_finite: stats.not_finite,
-            failed: stats.failed,
-            late: stats.late,
-            surplus: stats.surplus,
-            virtual_seconds: stats.virtual_seconds,
-            skipped: stats.skipped,
-            seconds,
-            scores: None,
-            validation_accuracy: None,
-        }
-    }
-
-    /// The accuracy that the run's choices are made on, where it was evaluated: on validation examples
-    /// if there are any, otherwise on the test set.
-    pub fn chosen_by(&self) -> Option<f64> {
-        let tested = self.scores.as_ref().map(Scores::headline);
-        self.validation_accuracy.or(tested)
-    }
 }
 
 impl Report {

@@ -2,14 +2,11 @@
 //! process at a time writes to it.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use fedround::experiment::{Keep, Parameters, Report, merged, whole_name};
-use fedround_ir::tensor::TensorType;
-use fedround_models::{Layout, Model, NamedValues, to_safetensors};
+use fedround::experiment::Report;
 use fedround_store::{FolderLock, StoreError, write_atomically};
 use serde::Serialize;
 
@@ -29,9 +26,9 @@ pub(crate) const SUMMARY: &str = "summary.json";
 pub(crate) const MANIFEST: &str = "manifest.json";
 pub(crate) const MODEL: &str = "model.safetensors";
 /// The model of the last round, where the best one is kept beside it.
-const LAST: &str = "model-last.safetensors";
+pub(super) const LAST: &str = "model-last.safetensors";
 /// The adapters alone, where they were trained.
-const ADAPTERS: &str = "adapters.safetensors";
+pub(super) const ADAPTERS: &str = "adapters.safetensors";
 /// The folder of the clients' own models, where they have some.
 pub(crate) const CLIENTS: &str = "clients";
 /// Those of the last round, where `clients` has those of the best one.
@@ -228,68 +225,8 @@ impl Folder {
         Ok(())
     }
 
-    /// Writes the models that are to be kept, the last one of a run without any evaluation, without the
-    /// tensors that are `left_out`.
-    pub fn models(
-        &self,
-        model: &dyn Model,
-        report: &Report,
-        keep: Keep,
-        left_out: &[bool],
-    ) -> Result<(), CliError> {
-        let last = &report.parameters;
-        let kept = match (keep, &report.best) {
-            (Keep::Last, _) | (_, None) => last,
-            (Keep::Best | Keep::Both, Some(best)) => &best.parameters,
-        };
-        if self.whole(model, MODEL, kept, left_out)? {
-            self.model(ADAPTERS, kept, left_out)?;
-        }
-        if keep == Keep::Both && report.best.is_some() {
-            self.whole(model, LAST, last, left_out)?;
-        }
-        Ok(())
-    }
-
-    /// Writes the whole model of what was trained. Whether that has adapters.
-    fn whole(
-        &self,
-        model: &dyn Model,
-        file: &'static str,
-        trained: &Parameters,
-        left_out: &[bool],
-    ) -> Result<bool, CliError> {
-        let Some(whole) = merged(model, trained) else {
-            self.model(file, trained, left_out)?;
-            return Ok(false);
-        };
-        let names = trained.iter().zip(left_out).filter(|(_, out)| **out);
-        let names: HashSet<String> = names.map(|(leaf, _)| whole_name(&leaf.0)).collect();
-        let left_out: Vec<bool> = whole.iter().map(|leaf| names.contains(&leaf.0)).collect();
-        self.model(file, &whole, &left_out)?;
-        Ok(true)
-    }
-
-    /// Writes the tensors that are not left out; no file of none.
-    fn model(
-        &self,
-        file: &'static str,
-        leaves: &Parameters,
-        left_out: &[bool],
-    ) -> Result<(), CliError> {
-        let kept = leaves
-            .iter()
-            .zip(left_out)
-            .filter(|(_, left_out)| !**left_out);
-        let kept: Vec<_> = kept.map(|(leaf, _)| leaf).collect();
-        match kept.is_empty() {
-            true => Ok(()),
-            false => self.write(file, &tensor_bytes(&self.dir.join(file), &kept)?),
-        }
-    }
-
     /// Writes a file, whole or not at all.
-    fn write(&self, file: &'static str, bytes: &[u8]) -> Result<(), CliError> {
+    pub(super) fn write(&self, file: &'static str, bytes: &[u8]) -> Result<(), CliError> {
         let path = self.dir.join(file);
         if !self.resumed && fs::symlink_metadata(&path).is_ok() {
             let dir = self.dir.clone();
@@ -302,28 +239,6 @@ impl Folder {
 /// Removes the states of clients: of a run that has no checkpoint, or of one that need not go on.
 pub(crate) fn remove_states(dir: &Path) -> Result<(), CliError> {
     remove_file(&dir.join(STATES))
-}
-
-/// Writes named tensors in our own layout to a new file.
-pub(super) fn save_tensors(
-    path: &Path,
-    leaves: &[&(String, TensorType, Vec<f32>)],
-) -> Result<(), CliError> {
-    Ok(write_atomically(path, &[&tensor_bytes(path, leaves)?])?)
-}
-
-fn tensor_bytes(
-    path: &Path,
-    leaves: &[&(String, TensorType, Vec<f32>)],
-) -> Result<Vec<u8>, CliError> {
-    let tensors = leaves.iter().map(|(name, ty, values)| NamedValues {
-        name,
-        shape: &ty.shape,
-        values,
-    });
-    let bytes = to_safetensors(&tensors.collect::<Vec<_>>(), Layout::Fedround);
-    let bytes = bytes.map_err(io::Error::other);
-    bytes.map_err(CliError::io("write", path))
 }
 
 fn create(path: &Path) -> Result<File, CliError> {

@@ -1,6 +1,7 @@
 //! `fedround run`: compiles, trains, and keeps everything in a run folder.
 
 mod args;
+mod capture_summary;
 mod checkpoint_every;
 mod checkpoints;
 mod drawings;
@@ -10,6 +11,7 @@ mod folder_name;
 mod manifest;
 mod manifest_error;
 mod metric;
+mod model_files;
 mod models;
 mod phases;
 mod privacy_spent;

@@ -12,7 +12,8 @@ use std::path::PathBuf;
 use fedround::experiment::{ClientModels, Keep, Parameters, Report, merged_own};
 use fedround_simulation::Simulation;
 
-use super::folder::{CLIENTS, Folder, LAST_CLIENTS, save_tensors};
+use super::folder::{CLIENTS, Folder, LAST_CLIENTS};
+use super::model_files::save_tensors;
 use crate::error::CliError;
 use crate::files::remove_folder;
 

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use fedround::Auxiliaries;
 use fedround::experiment::{AttributeAuc, ExperimentError, Keep, Report, Run, Scores, Status};
-use fedround_exec::CaptureStats;
 use fedround_metrics::clients::ClientSummary;
 use fedround_metrics::progress::{best, first_to_reach};
 use fedround_models::Train;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::capture_summary::CaptureSummary;
 use super::fault_counts::FaultCounts;
 use super::metric::is_zero;
 use super::phases::not_begun;
@@ -20,31 +20,6 @@ use super::privacy_spent::{Federation, PrivacySpent, privacy_spent};
 use crate::config::Config;
 use crate::settings::Settings;
 use crate::weights::LoadedWeights;
-
-/// Recorded steps, their replays, and the steps that ran op by op, by the reason. A step of a group
-/// of clients counts once.
-#[derive(Debug, Serialize)]
-pub(crate) struct CaptureSummary {
-    pub captured: u64,
-    pub replays: u64,
-    pub launches: u64,
-    pub plain: BTreeMap<String, u64>,
-    /// Why a step that can be recorded is not replayed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub refused: Option<String>,
-}
-
-impl From<CaptureStats> for CaptureSummary {
-    fn from(stats: CaptureStats) -> Self {
-        Self {
-            captured: stats.captured,
-            replays: stats.replays,
-            launches: stats.launches,
-            plain: stats.plain,
-            refused: stats.refused,
-        }
-    }
-}
 
 /// Whose models a number is of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]

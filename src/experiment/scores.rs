@@ -1,0 +1,67 @@
+//! How models do on the test set.
+
+use std::collections::BTreeMap;
+
+use fedround_metrics::clients::ClientSummary;
+use serde::{Deserialize, Serialize};
+
+use super::client_scores::ClientScores;
+
+/// How models do on the test set.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Scores {
+    /// Whether clients use models of their own: the algorithm's hook `personalize` gives others than
+    /// the server's. LG-FedAvg has none of them in its first phase.
+    pub personal: bool,
+    /// Whether the server's model is a result of the training. Where clients keep parts of it, the
+    /// server's values of these are what they began as, and the numbers of its model say nothing.
+    pub server_trained: bool,
+    /// Of the server's model: mean cross-entropy of an example, or a word, in nats.
+    pub loss: f64,
+    /// Of the server's model: fraction of examples, or words, that are right.
+    pub accuracy: f64,
+    /// The same of each class; NaN for a class without test examples.
+    pub class_accuracy: Vec<f64>,
+    /// The accuracy of clients on their own test examples, with their own models where they have
+    /// some, without the late client; `None` where no client has test examples.
+    pub local: Option<ClientSummary>,
+    /// As `local`, of the algorithm's evaluations with a name, by that name.
+    #[serde(default)]
+    pub evaluations: BTreeMap<String, ClientSummary>,
+    /// Of each client and each domain, if it was asked for.
+    #[serde(default)]
+    pub each: Option<ClientScores>,
+    /// The late client's, once it has joined.
+    pub late_client: Option<f64>,
+    /// BLEU-1 to BLEU-4, of models that describe images.
+    pub bleu: Option<[f64; 4]>,
+    /// Of models that answer questions: the accuracy over all test questions, as VQA counts it.
+    /// Questions that no class answers are wrong.
+    pub vqa_accuracy: Option<f64>,
+    /// Of models of next characters: `e` to the power of their mean cross-entropy in nats.
+    #[serde(default)]
+    pub perplexity: Option<f64>,
+    /// Clients whose own models could not be evaluated, because their party was away or failed.
+    #[serde(default)]
+    pub missing: Vec<usize>,
+    /// Which of the model's tensors only clients train, in the model's order: the server's values of them
+    /// are no result of the training. Empty if all clients use the server's model.
+    #[serde(default)]
+    pub by_clients: Vec<bool>,
+}
+
+impl Scores {
+    /// The accuracy of what the algorithm trains: the mean over clients of their own models on their own
+    /// test examples, or that of the server's model on the test set where all use it.
+    pub fn headline(&self) -> f64 {
+        match &self.local {
+            Some(local) if self.personal => local.mean,
+            _ => self.accuracy,
+        }
+    }
+
+    /// Whether the headline is the clients'.
+    pub fn is_of_clients(&self) -> bool {
+        self.personal && self.local.is_some()
+    }
+}
