@@ -13,7 +13,7 @@ use fedround::experiment::{ClientModels, Keep, Parameters, Report, merged_own};
 use fedround_simulation::Simulation;
 
 use super::folder::{CLIENTS, Folder, LAST_CLIENTS};
-use super::model_files::save_tensors;
+use super::server_models::save_tensors;
 use crate::error::CliError;
 use crate::files::remove_folder;
 

@@ -1,11 +1,9 @@
 //! Bad input: an error and a way out on stderr, the right exit code, and nothing written.
 
-use std::fs;
-
-use crate::support::{Place, SMALL, labels};
+use crate::support::{Place, SMALL};
 
 /// A failure whose text has all of `parts`, and which leaves no run behind.
-fn fails(place: &Place, line: &str, parts: &[&str]) {
+pub fn fails(place: &Place, line: &str, parts: &[&str]) {
     let text = place.failure(line, 1);
     // After notes on the data, if any.
     assert!(text.lines().any(|l| l.starts_with("error: ")), "{text}");
@@ -226,94 +224,6 @@ fn counts_must_be_possible() {
 }
 
 #[test]
-fn missing_data_says_what_and_how() {
-    let place = Place::new();
-    let help = ["mnist/train-images-idx3-ubyte", "https://", "synth-digits"];
-    // `data` is the folder of every command.
-    fails(
-        &place,
-        "run fedavg --data fashion-mnist",
-        &["data/fashion-mnist"],
-    );
-    fails(
-        &place,
-        "run fedavg --data mnist --data-dir nowhere",
-        &["nowhere", help[0], help[1], help[2]],
-    );
-    fails(
-        &place,
-        "run fedavg --data cifar-10 --data-dir data",
-        &["cifar-10-batches-bin"],
-    );
-    fails(&place, "bench --task lr-mnist --data-dir nowhere", &help);
-}
-
-#[test]
-fn corrupt_data_names_the_file_and_the_bytes() {
-    let place = Place::new();
-    let (images, label_file) = (
-        "data/mnist/train-images-idx3-ubyte",
-        "data/mnist/train-labels-idx1-ubyte",
-    );
-    let whole = place.read(images);
-
-    place.write(images, &whole[..whole.len() - 100]);
-    let (expected, found) = (whole.len().to_string(), (whole.len() - 100).to_string());
-    let line = format!("run fedavg {SMALL}");
-    fails(
-        &place,
-        &line,
-        &["train-images-idx3-ubyte", "truncated", &expected, &found],
-    );
-
-    place.write(images, b"\x89PNG and more than sixteen bytes");
-    fails(
-        &place,
-        &line,
-        &["train-images-idx3-ubyte", "not an idx file"],
-    );
-
-    fs::remove_file(place.path(images)).unwrap();
-    place.write(&format!("{images}.gz"), &[0x1f, 0x8b, 8, 0, 0, 0]);
-    fails(&place, &line, &["train-images-idx3-ubyte.gz"]);
-    fs::remove_file(place.path(&format!("{images}.gz"))).unwrap();
-    place.write(images, &whole);
-
-    let mut wrong = labels(300);
-    wrong[8 + 7] = 77;
-    place.write(label_file, &wrong);
-    fails(&place, &line, &["label 77 of example 7 is out of range"]);
-}
-
-#[test]
-fn partitions_must_fit() {
-    let place = Place::new();
-    let small = SMALL.replace("--clients 10", "");
-    let run = |rest: &str| format!("run fedavg {small} {rest}");
-    fails(
-        &place,
-        &run("--clients 301"),
-        &["300 examples to 301 clients"],
-    );
-    fails(
-        &place,
-        &run("--clients 200 --partition shards:2"),
-        &["400 shards"],
-    );
-    fails(
-        &place,
-        &run("--clients 100 --partition dirichlet:0.0001:3"),
-        &["too few examples", "dirichlet"],
-    );
-    fails(&place, &run("--partition shards:0"), &["shards:N"]);
-    fails(
-        &place,
-        &run("--partition dirichlet:-1"),
-        &["dirichlet:ALPHA"],
-    );
-}
-
-#[test]
 fn an_output_folder_that_cannot_be_made_is_an_error() {
     let place = Place::new();
     place.write("file", b"");
@@ -397,66 +307,5 @@ fn devices_and_groups_of_clients_are_named() {
         &place,
         "run fedavg --graphs require",
         &["the CPU captures no graphs of steps", "--device wgpu"],
-    );
-}
-
-/// Data of one's own is read before anything is connected or written, by every command that trains on it.
-#[test]
-fn own_data_is_checked_by_every_command_that_trains() {
-    let place = Place::new();
-    place.write("sales.csv", b"amount,fraud\n1,yes\n2,no\n3,yes\n4\n");
-    place.write("gaps.csv", b"amount,fraud\n1,yes\n,no\n3,yes\n4,no\n");
-    place.write("photos/cat/1.png", b"no image");
-    place.write("photos/dog/1.png", b"no image");
-    place.write(
-        "plays/all.json",
-        b"{\"user_data\": {\"A\": {\"x\": [\"ab\"], \"y\": []}}}",
-    );
-    // Nobody listens there.
-    let link = "--superlink http://127.0.0.1:9 --clients 2 --state state --partition iid";
-    let commands = [
-        "inspect fedavg --clients 2 --partition iid --out state".to_owned(),
-        format!("coordinator fedavg {link}"),
-        format!("party fedavg {link} --host 0"),
-        format!("party fedavg {link} --host 0 --own-data"),
-    ];
-    let cases = [
-        (
-            "csv:absent.csv --target-column fraud",
-            "absent.csv does not exist",
-        ),
-        ("csv:sales.csv --target-column frau", "did you mean `fraud`"),
-        ("csv:sales.csv --target-column fraud", "sales.csv:5:"),
-        (
-            "csv:gaps.csv --target-column fraud",
-            "column `amount` has no value",
-        ),
-        ("csv:gaps.csv", "a table needs a target"),
-        ("images:photos", "photos/"),
-        ("images:absent", "does not exist"),
-        ("leaf:plays", "user `A`"),
-        ("npz:sales.csv", "sales.csv"),
-        ("cvs:sales.csv", "unknown kind of data `cvs`"),
-        (
-            "csv:gaps.csv --target-column fraud --missing=skip",
-            "stop, drop or fill",
-        ),
-        ("images:photos --resize=0", "at least 1, found 0"),
-        ("parquet:sales.csv --target-column fraud", "Parquet"),
-    ];
-    for command in &commands {
-        for (data, expected) in cases {
-            let text = place.failure(&format!("{command} --data {data}"), 1);
-            let line = text.lines().find(|line| line.starts_with("error: "));
-            assert!(
-                line.is_some_and(|line| line.contains(expected)),
-                "{command} --data {data}: {text}"
-            );
-        }
-    }
-    assert!(
-        place.files("state").is_empty(),
-        "{:?}",
-        place.files("state")
     );
 }

@@ -10,6 +10,7 @@
 mod adcol;
 mod attack;
 mod auxiliaries;
+mod bad_data;
 mod bad_input;
 mod bench;
 mod book;

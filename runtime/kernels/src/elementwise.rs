@@ -66,8 +66,8 @@ pub fn add_weighted(sums: &mut [f64], weight: f64, x: &[f32]) {
     );
 }
 
-/// `scale · x` of sums, rounded to `f32`.
-pub fn scaled(sums: &[f64], scale: f64) -> Vec<f32> {
+/// `scale` times each sum, rounded to `f32`.
+pub fn scale_sums(sums: &[f64], scale: f64) -> Vec<f32> {
     vectorize(
         #[inline(always)]
         || sums.iter().map(|x| (scale * x) as f32).collect(),
@@ -118,6 +118,18 @@ mod tests {
         let unique = axpy(shared, -0.5, &x);
         assert_eq!(unique.storage::<f32>().as_ptr(), before);
         assert_eq!(unique.storage::<f32>(), kept.storage::<f32>());
+    }
+
+    #[test]
+    fn sums_are_of_double_precision() {
+        // As long as no number of vectors is. In `f32`, 2^24 + 1 is 2^24.
+        let mut sums = vec![f64::from(1 << 24); 37];
+        let x: Vec<f32> = (0..37).map(|v| v as f32).collect();
+        add_weighted(&mut sums, 0.5, &x);
+        for (i, sum) in sums.iter().enumerate() {
+            assert_eq!(*sum, 16_777_216.0 + 0.5 * i as f64);
+        }
+        assert_eq!(scale_sums(&sums, 0.25)[36], 4_194_308.5);
     }
 
     #[test]

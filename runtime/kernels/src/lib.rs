@@ -69,7 +69,7 @@ mod winograd;
 
 pub use conv::conv2d;
 pub use conv_grad::{conv2d_bias_grad, conv2d_input_grad, conv2d_weight_grad};
-pub use elementwise::{add_weighted, axpy, dot, relu_backward, scaled};
+pub use elementwise::{add_weighted, axpy, dot, relu_backward, scale_sums};
 pub use matmul::{ScaledProduct, matmul, matmul_update};
 pub use pool::{
     AvgPool2d, MaxPool2d, avg_pool2d, avg_pool2d_backward, max_pool2d, max_pool2d_backward,

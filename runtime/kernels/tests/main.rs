@@ -9,5 +9,6 @@ mod fused_product;
 mod fused_sums;
 mod kept_buffers;
 mod matmul;
+mod pools;
 mod team;
 mod winograd_parts;

@@ -18,12 +18,12 @@ pub fn for_each(one: &ExprForLoop, model: Option<&Loop<'_>>, names: &Names) -> E
         .unwrap_or_default();
     let body = &one.body;
     let (pattern, iter) = turns(one, &private);
-    let tuple = quote_spanned!(span=> (#(#carried,)*));
     if carried.is_empty() {
         return Expr::Verbatim(quote_spanned! {span=>
             #private::for_each(#iter, (), |#pattern, ()| #body)
         });
     }
+    let tuple = quote_spanned!(span=> (#(#carried,)*));
     let staged = quote_spanned! {span=>
         #tuple = #private::for_each(#iter, #tuple, |#pattern, #tuple| {
             #(#[allow(unused_assignments)] let mut #carried = #carried;)*

@@ -9,7 +9,7 @@ use burn_backend::ops::FloatTensorOps;
 use burn_backend::{Scalar, TensorMetadata};
 use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_exec::tensor::{floats, from_floats, is_host, read, read_all, transfer};
-use fedround_kernels::{add_weighted, scaled};
+use fedround_kernels::{add_weighted, scale_sums};
 use rayon::prelude::*;
 
 use crate::error::RunError;
@@ -114,7 +114,8 @@ impl WeightedSum {
         }
         self.read()?;
         let leaves = self.host.into_iter().zip(shapes);
-        let tensors = leaves.map(|(sum, shape)| from_floats(scaled(&sum, scale), shape, device));
+        let tensors =
+            leaves.map(|(sum, shape)| from_floats(scale_sums(&sum, scale), shape, device));
         Ok(tensors.collect())
     }
 }

@@ -14,7 +14,8 @@ impl Algorithm for Sgd {
     fn client_update(&self, k: &ClientCx, mut w: Params) -> Params {
         for b in k.batches(1, 10) {
             let g = self.gradient(k, &w, &b);
-            let step = self.lr * g;
+            let step =
+                self.lr * g;
             w -= step;
         }
         w
@@ -34,6 +35,6 @@ fn compiles() {
         .filter_map(|line| line.trim().strip_prefix("line: "))
         .collect();
     // The hook, its loop, the hook it calls, the hyper-parameter and the last step.
-    let expected = ["14,", "15,", "16,", "17,", "18,"];
+    let expected = ["14,", "15,", "16,", "18,", "19,"];
     assert_eq!(lines.into_iter().collect::<Vec<_>>(), expected);
 }

@@ -4,6 +4,8 @@ mod dp_fed_avg;
 mod fed_avg;
 mod fed_prox;
 mod lists;
+// One of its expressions begins on a line of its own.
+#[rustfmt::skip]
 mod locations;
 mod nested_loops;
 mod optimizers;
