@@ -22,7 +22,7 @@ fn main() {
 }
 
 /// Inputs and outputs of the benchmark models' dense layers.
-const LAYERS: [[usize; 2]; 10] = [
+const LAYERS: [[usize; 2]; 11] = [
     [784, 200],
     [200, 200],
     [200, 10],
@@ -33,6 +33,7 @@ const LAYERS: [[usize; 2]; 10] = [
     [120, 84],
     [84, 10],
     [12544, 128],
+    [2048, 2048],
 ];
 
 /// A layer and its batch, printed as the benchmark's argument.

@@ -51,7 +51,7 @@ pub fn matmul(a: &FlexTensor, b: &FlexTensor) -> Option<FlexTensor> {
     if !supported(sizes, Operand::at(a, 0)?, Operand::at(b, 0)?) {
         return None;
     }
-    let mut c = buffers::zeros(shape.iter().product());
+    let mut c = buffers::any(shape.iter().product());
     for (i, c) in c.chunks_exact_mut(m * n).enumerate() {
         let (a, b) = (
             Operand::at(a, batch_offset(a, batch, i)?)?,

@@ -3,10 +3,14 @@
 //!
 //! Every value of `C` is summed in the order of `k`, in parts of [`DEPTH`] terms, whatever the tile
 //! that it falls into.
+//!
+//! Where rows are a page of memory or longer, every row of a tile is in a page of its own, so that the processor
+//! does not read ahead. A tile then asks for what the next ones need.
 
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::matrix::{Matrix, Operand};
+use crate::simd::PAGE;
 use crate::strip::Strip;
 use crate::tile::{LANES, has_32_registers, split};
 
@@ -70,6 +74,7 @@ impl Product<'_> {
             Operand::Plain(_) => GROUP,
             Operand::Transposed(_) => GROUP_OF_TRANSPOSE,
         };
+        let has_long_rows = matches!(self.a, Operand::Plain(a) if a.stride >= PAGE);
         let most_vectors = if has_32_registers::<S>() { 3 } else { 2 };
         for first in (0..k).step_by(DEPTH) {
             for row in (0..m).step_by(group) {
@@ -78,6 +83,15 @@ impl Product<'_> {
                     // A last part of a vector is the end of a whole one that overlaps values done
                     // already.
                     let start = (vector * lanes).min(end - lanes);
+                    let next = if self.b.stride < PAGE || row > 0 {
+                        &[]
+                    } else if end < n {
+                        self.b.part(first, end).values
+                    } else if first + DEPTH < k {
+                        self.b.part(first + DEPTH, 0).values
+                    } else {
+                        &[]
+                    };
                     let mut strip = Strip::<S> {
                         a: self.a,
                         b: self.b.part(first, start),
@@ -88,6 +102,8 @@ impl Product<'_> {
                         add: self.add || first > 0,
                         width: end - start,
                         fresh: end - (vector + count - 1) * lanes,
+                        next,
+                        asks_for_rows: has_long_rows && vector == 0,
                     };
                     strip.run(simd, row, group.min(m - row), count);
                 }
@@ -124,6 +140,8 @@ impl Product<'_> {
                     add: false,
                     width: lanes,
                     fresh: lanes,
+                    next: &[],
+                    asks_for_rows: false,
                 };
                 strip.run(simd, row, rows, 1);
                 let add = self.add || first > 0;
@@ -162,6 +180,8 @@ mod tests {
         for sizes in [
             [9, 5, 7],
             [50, 130, 16],
+            // Rows longer than a page.
+            [9, 1200, 1100],
             [3, 2, 61],
             [8, 300, 40],
             [1, 1, 1],

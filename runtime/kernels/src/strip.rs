@@ -3,6 +3,7 @@
 use pulp::Simd;
 
 use crate::matrix::{Matrix, Operand};
+use crate::simd::{LINE, PAGE, prefetch};
 use crate::tile::{LANES, has_32_registers, most_rows, split};
 
 /// The largest number of rows of `A` that are read at a time. There is a pointer for each row, and more
@@ -23,6 +24,10 @@ pub(crate) struct Strip<'a, S: Simd> {
     pub width: usize,
     /// Values of the last vector that are not done already.
     pub fresh: usize,
+    /// The strip of `b` that is next, if its lines should be asked for.
+    pub next: &'a [f32],
+    /// Whether the lines of the next rows of `a` should be asked for.
+    pub asks_for_rows: bool,
 }
 
 impl<S: Simd> Strip<'_, S> {
@@ -50,8 +55,12 @@ impl<S: Simd> Strip<'_, S> {
             Operand::Plain(_) => most_rows::<S>().min(MOST_POINTERS),
             Operand::Transposed(_) => most_rows::<S>(),
         };
-        for (start, count) in split(rows, most) {
+        let asks = self.asks_for_rows || !self.next.is_empty();
+        for (i, (start, count)) in split(rows, most).enumerate() {
             let at = (row + start, start);
+            if asks {
+                self.ask((i, rows.div_ceil(most)), row + start + count, count);
+            }
             match count {
                 1 => self.block::<1, NV, OVERLAPS>(simd, at),
                 2 => self.block::<2, NV, OVERLAPS>(simd, at),
@@ -77,6 +86,14 @@ impl<S: Simd> Strip<'_, S> {
             return;
         }
         let (first, depth) = self.terms;
+        if self.pitch >= PAGE {
+            for i in 0..MR {
+                for j in 0..NV {
+                    let place = self.place::<NV, OVERLAPS>(j);
+                    prefetch(self.c, (into + i) * self.pitch + place);
+                }
+            }
+        }
         let sums = match self.a {
             Operand::Plain(a) => {
                 let rows: [&[f32]; MR] =
@@ -100,6 +117,25 @@ impl<S: Simd> Strip<'_, S> {
             }
         };
         self.store::<MR, NV, OVERLAPS>(simd, into, sums);
+    }
+
+    /// Asks for what comes next: the share that one of so many blocks has in the next strip of `b`, and some rows
+    /// of `a`.
+    #[inline(never)]
+    fn ask(&self, (block, of): (usize, usize), row: usize, rows: usize) {
+        let (first, depth) = self.terms;
+        for k in block * depth / of..(block + 1) * depth / of {
+            for value in (0..self.width).step_by(LINE) {
+                prefetch(self.next, k * self.b.stride + value);
+            }
+        }
+        if let (true, Operand::Plain(a)) = (self.asks_for_rows, self.a) {
+            for row in row..row + rows {
+                for value in (0..depth).step_by(LINE) {
+                    prefetch(a.values, row * a.stride + first + value);
+                }
+            }
+        }
     }
 
     /// Where vector `j` of `NV` starts.

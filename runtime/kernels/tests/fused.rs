@@ -305,24 +305,27 @@ fn a_buffer_that_nobody_shares_is_reused() {
         vec![],
     )
     .unwrap();
-    let (a, b) = (
-        tensor(numbers(3000, 1), &[3000]),
-        tensor(numbers(3000, 2), &[3000]),
-    );
-    let at = [&a, &b].map(|t| t.storage::<f32>().as_ptr());
-    let [x, y] = [&a, &b].map(|t| t.storage::<f32>().to_vec());
-    let results = program.run(vec![a, b], &[3000]).unwrap().outputs;
-    assert_eq!([0, 1].map(|i| results[i].storage::<f32>().as_ptr()), at);
-    for i in 0..3000 {
-        assert_eq!(results[0].storage::<f32>()[i], x[i] + y[i]);
-        assert_eq!(results[1].storage::<f32>()[i], x[i] - y[i]);
-    }
-    assert!(results.iter().all(FlexTensor::is_unique));
+    // The second size is more than a cache holds.
+    for len in [3000, 200_003] {
+        let (a, b) = (
+            tensor(numbers(len, 1), &[len]),
+            tensor(numbers(len, 2), &[len]),
+        );
+        let at = [&a, &b].map(|t| t.storage::<f32>().as_ptr());
+        let [x, y] = [&a, &b].map(|t| t.storage::<f32>().to_vec());
+        let results = program.run(vec![a, b], &[len]).unwrap().outputs;
+        assert_eq!([0, 1].map(|i| results[i].storage::<f32>().as_ptr()), at);
+        for i in 0..len {
+            assert_eq!(results[0].storage::<f32>()[i], x[i] + y[i]);
+            assert_eq!(results[1].storage::<f32>()[i], x[i] - y[i]);
+        }
+        assert!(results.iter().all(FlexTensor::is_unique));
 
-    let kept = results[0].clone();
-    let shared = program.run(results, &[3000]).unwrap().outputs;
-    assert_eq!(kept.storage::<f32>()[7], x[7] + y[7]);
-    assert_eq!(shared[0].storage::<f32>()[7], (x[7] + y[7]) + (x[7] - y[7]));
+        let kept = results[0].clone();
+        let shared = program.run(results, &[len]).unwrap().outputs;
+        assert_eq!(kept.storage::<f32>()[7], x[7] + y[7]);
+        assert_eq!(shared[0].storage::<f32>()[7], (x[7] + y[7]) + (x[7] - y[7]));
+    }
 }
 
 #[test]

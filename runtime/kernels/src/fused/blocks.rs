@@ -3,6 +3,7 @@
 use std::mem::take;
 use std::ops::Range;
 
+use super::ahead::Ahead;
 use super::broadcast::Broadcast;
 use super::dims::Dims;
 use super::extent::Extent;
@@ -38,6 +39,7 @@ pub(super) struct Run<'a> {
     extent: Extent,
     /// The whole program as a single loop, if it has that form.
     update: Option<Update<'a>>,
+    ahead: Ahead<'a>,
 }
 
 impl<'a> Run<'a> {
@@ -70,6 +72,7 @@ impl<'a> Run<'a> {
             dims,
             extent,
             update: Update::of(work),
+            ahead: Ahead::of(work),
         };
         for (number, step) in program.live_steps() {
             match *step {
@@ -143,17 +146,41 @@ impl<'a> Run<'a> {
 
     /// Runs the program on a range of elements, block by block. The range starts at the start of a block.
     pub fn blocks(&mut self, elements: Range<usize>) {
+        let extent = self.extent;
+        // Two calls, because beside the other, either loop is compiled to slower code.
+        if self.update.is_some() {
+            return vectorize(
+                #[inline(always)]
+                || {
+                    extent.each_block(
+                        elements,
+                        #[inline(always)]
+                        |block| self.update(block),
+                    )
+                },
+            );
+        }
         vectorize(
             #[inline(always)]
             || {
-                let mut start = elements.start;
-                while start < elements.end {
-                    let end = self.extent.end(start).min(elements.end);
-                    self.block(start..end);
-                    start = end;
-                }
+                extent.each_block(
+                    elements,
+                    #[inline(always)]
+                    |block| self.block(block),
+                )
             },
         );
+    }
+
+    /// Runs the single loop on a block.
+    #[inline(always)]
+    fn update(&mut self, block: Range<usize>) {
+        let place = self.place(&block);
+        if let (Some(update), [w]) = (&self.update, &mut self.targets[..])
+            && let Some(sum) = update.block(block.start, &mut w[place])
+        {
+            self.sums.all[0] += f64::from(sum);
+        }
     }
 
     /// A range of an output's elements that have been computed.
@@ -171,17 +198,15 @@ impl<'a> Run<'a> {
     #[inline(always)]
     fn block(&mut self, block: Range<usize>) {
         let place = self.place(&block);
-        if let (Some(update), [w]) = (&self.update, &mut self.targets[..]) {
-            if let Some(sum) = update.block(block.start, &mut w[place]) {
-                self.sums.all[0] += f64::from(sum);
-            }
-            return;
-        }
         self.read_repeated(&block);
         let program = self.program;
+        let mut computed = 0;
         for (number, step) in program.steps.iter().enumerate() {
-            if program.live[number] && !matches!(step, Step::Operand(_) | Step::Constant(_)) {
+            if program.live[number] && step.is_computed() {
+                self.ahead
+                    .ask(computed, &block, (self.first, &self.targets));
                 self.step(number, *step, &block);
+                computed += 1;
             }
         }
         self.add_sums(&block);

@@ -1,5 +1,7 @@
 //! How the elements of a program are divided into blocks.
 
+use std::ops::Range;
+
 use super::broadcast::Broadcast;
 
 /// The largest number of elements of a block. Ten values of this size fit in the first-level cache.
@@ -53,6 +55,17 @@ impl Extent {
         match self.segment {
             Some(segment) => end.min(start - start % segment + segment),
             None => end,
+        }
+    }
+
+    /// Runs `f` on each block of a range, which starts at the start of a block.
+    #[inline(always)]
+    pub fn each_block(self, elements: Range<usize>, mut f: impl FnMut(Range<usize>)) {
+        let mut start = elements.start;
+        while start < elements.end {
+            let end = self.end(start).min(elements.end);
+            f(start..end);
+            start = end;
         }
     }
 

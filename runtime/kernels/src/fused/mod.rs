@@ -27,6 +27,7 @@
 //! # Ok::<(), fedround_kernels::fused::FusedError>(())
 //! ```
 
+mod ahead;
 mod blocks;
 mod broadcast;
 mod dims;

@@ -129,6 +129,11 @@ impl Values<'_> {
 }
 
 impl Step {
+    /// Whether it is a function of other values.
+    pub(super) fn is_computed(&self) -> bool {
+        !matches!(self, Self::Operand(_) | Self::Constant(_))
+    }
+
     /// Computes a block of a step that is not an operand or a constant.
     #[inline(always)]
     pub(super) fn run<'a>(self, read: impl Fn(usize) -> Values<'a>, to: &mut [f32]) {
