@@ -5,9 +5,10 @@ use burn_flex::FlexTensor;
 use crate::buffers;
 use crate::dot::RowDots;
 use crate::flex::{floats, shape4};
-use crate::im2col::{Form, Im2col, col2im, crop, staged_len};
+use crate::im2col::{Form, Im2col};
 use crate::lanes;
 use crate::patches;
+use crate::phases::{staged_len, unstage};
 use crate::scratch::{self, Scratch, room};
 use crate::shape::{Conv2d, Filters, Sizes};
 use crate::team;
@@ -194,9 +195,9 @@ fn image_grad(
         return;
     }
     if lowering.form == Form::Columns {
-        col2im(sizes, &scratch.rows, lowering.len, image);
+        lowering.add_rows(sizes, &scratch.rows, image);
     }
-    crop(sizes, image, x);
+    unstage(sizes, image, x);
 }
 
 /// The rows `(c, ky, kx)` in an order in which the channel varies fastest. The rows of a block then lie in

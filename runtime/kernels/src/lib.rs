@@ -55,6 +55,7 @@ mod matmul;
 mod matmul_parts;
 mod matrix;
 mod patches;
+mod phases;
 mod pool;
 mod product;
 mod row_dots;
