@@ -1,18 +1,16 @@
-//! The gradients of the convolution.
+//! The gradients of a convolution with respect to its input and its bias.
 
 use burn_flex::FlexTensor;
 
 use crate::buffers;
-use crate::dot::RowDots;
 use crate::flex::{floats, shape4};
 use crate::im2col::{Form, Im2col};
 use crate::lanes;
-use crate::patches;
 use crate::phases::{staged_len, unstage};
 use crate::scratch::{self, Scratch, room};
-use crate::shape::{Conv2d, Filters, Sizes};
+use crate::shape::{Conv2d, Sizes};
 use crate::team;
-use crate::tile::{ROWS, RowBlock, blocks};
+use crate::tile::{RowBlock, blocks};
 use crate::winograd;
 
 /// Gradient of [`conv2d`](crate::conv2d) with respect to its input.
@@ -40,61 +38,6 @@ pub fn conv2d_input_grad(
     floats(x, &sizes.x_shape())
 }
 
-/// Gradient of [`conv2d`](crate::conv2d) with respect to its weight.
-///
-/// # Shapes
-/// `x: [batch, in, height, width]`, `grad: [batch, out, oh, ow]`; the result has `w_shape`.
-///
-/// # Panics
-/// If [`Conv2d::supports`] is false for these shapes, or `grad` does not have the output's shape.
-pub fn conv2d_weight_grad(
-    x: &FlexTensor,
-    grad: &FlexTensor,
-    w_shape: [usize; 4],
-    options: &Conv2d,
-) -> FlexTensor {
-    let sizes = options.sizes(shape4(x, "conv2d input"), w_shape);
-    check_grad(&sizes, grad);
-    let (x, grad) = (x.to_contiguous(), grad.to_contiguous());
-    let mut w = buffers::zeros(w_shape.iter().product());
-    let (x, grad) = (x.storage(), grad.storage());
-    let lowering = Im2col::for_dots(&sizes);
-    let by_winograd = !options.exact && winograd::is_faster(&sizes);
-    // Every thread stages the images for itself, so more parts than threads would cost time.
-    let parts = team::size(sizes.flops()).div_ceil(sizes.groups);
-    let mut part = sizes.filters.div_ceil(parts).next_multiple_of(ROWS);
-    if by_winograd {
-        part = part.min(winograd::most_weights(&sizes));
-    }
-    let groups = w.chunks_exact_mut(sizes.filters * sizes.taps()).enumerate();
-    let parts = groups.flat_map(|(group, w)| {
-        let parts = w.chunks_mut(part * sizes.taps()).enumerate();
-        parts.map(move |(i, w)| {
-            let count = w.len() / sizes.taps();
-            (
-                Filters {
-                    group,
-                    first: i * part,
-                    count,
-                },
-                w,
-            )
-        })
-    });
-    team::each(sizes.flops(), parts, |(filters, w)| {
-        scratch::with(|scratch| {
-            if by_winograd {
-                winograd::weight_grad(&sizes, filters, x, grad, scratch, w);
-            } else if patches::is_faster(&sizes) {
-                patches::weight_grad(&sizes, filters, x, grad, scratch, w);
-            } else {
-                weight_grad(&sizes, filters, &lowering, x, grad, scratch, w);
-            }
-        });
-    });
-    floats(w, &sizes.w_shape())
-}
-
 /// Gradient of [`conv2d`](crate::conv2d) with respect to its bias: the sum over images and pixels.
 ///
 /// # Shapes
@@ -113,7 +56,8 @@ pub fn conv2d_bias_grad(grad: &FlexTensor) -> FlexTensor {
     floats(sums, &[filters])
 }
 
-fn check_grad(sizes: &Sizes, grad: &FlexTensor) {
+/// Panics if `grad` does not have the output's shape.
+pub(crate) fn check_grad(sizes: &Sizes, grad: &FlexTensor) {
     let found = shape4(grad, "conv2d output gradient");
     let expected = sizes.y_shape();
     assert!(
@@ -225,45 +169,3 @@ fn pack_taps(w: &[f32], order: &[usize], filters: usize, panels: &mut [f32]) {
         }
     }
 }
-
-/// Adds the weight gradient of some filters to `w`, by dot products.
-pub(crate) fn weight_grad(
-    sizes: &Sizes,
-    filters: Filters,
-    lowering: &Im2col,
-    x: &[f32],
-    grad: &[f32],
-    scratch: &mut Scratch,
-    w: &mut [f32],
-) {
-    let (image_len, grad_len) = (sizes.image_len(), sizes.output_len());
-    let (b_len, a_len) = (lowering.rows_len(sizes), filters.count * lowering.len);
-    // The same for every part of the filters, because it determines the order of the sums.
-    let group = (GROUP / (sizes.filters * lowering.len + b_len)).clamp(1, sizes.batch);
-    let a = room(&mut scratch.grad, group * a_len);
-    let b = room(&mut scratch.rows, group * b_len);
-    for first in (0..sizes.batch).step_by(group) {
-        let images = group.min(sizes.batch - first);
-        let grads = sizes.images(grad, grad_len, filters.group, first);
-        for (grad, a) in grads.zip(a.chunks_exact_mut(a_len)) {
-            lowering.stage_grad(sizes, &grad[filters.first * sizes.pixels()..], a);
-        }
-        let xs = sizes.images(x, image_len, filters.group, first);
-        for (x, b) in xs.zip(b.chunks_exact_mut(b_len)) {
-            lowering.stage(sizes, x, &mut scratch.image, b);
-        }
-        RowDots {
-            rows: filters.count,
-            a: &a[..images * a_len],
-            b: &b[..images * b_len],
-            b_offsets: &lowering.offsets,
-            len: lowering.len,
-            c: w,
-        }
-        .run();
-    }
-}
-
-/// Values staged at once for the weight gradient (512 KiB). The sums of a tile stay in registers over all
-/// images of a group, which matters for images of few pixels.
-const GROUP: usize = 128 * 1024;

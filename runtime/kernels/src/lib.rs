@@ -44,6 +44,7 @@
 pub mod buffers;
 mod conv;
 mod conv_grad;
+mod conv_weight_grad;
 mod dot;
 mod elementwise;
 mod flex;
@@ -69,7 +70,8 @@ mod tile;
 mod winograd;
 
 pub use conv::conv2d;
-pub use conv_grad::{conv2d_bias_grad, conv2d_input_grad, conv2d_weight_grad};
+pub use conv_grad::{conv2d_bias_grad, conv2d_input_grad};
+pub use conv_weight_grad::conv2d_weight_grad;
 pub use elementwise::{add_weighted, axpy, dot, relu_backward, scale_sums};
 pub use matmul::{ScaledProduct, matmul, matmul_update};
 pub use pool::{

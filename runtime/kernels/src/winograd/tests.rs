@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::conv;
 use crate::conv_grad;
+use crate::conv_weight_grad;
 use crate::im2col::Im2col;
 use crate::scratch;
 use crate::shape::{Conv2d, Filters};
@@ -72,7 +73,7 @@ fn errors(
         scratch::with(|scratch| {
             weight_grad(&sizes, filters, &x, &grad, scratch, &mut dw[part.clone()]);
             let exact = &mut exact[part];
-            conv_grad::weight_grad(&sizes, filters, &lowering, &x, &grad, scratch, exact);
+            conv_weight_grad::weight_grad(&sizes, filters, &lowering, &x, &grad, scratch, exact);
         });
     }
     [output, input, error(&dw, &exact)]

@@ -1,0 +1,170 @@
+//! The gradient of a convolution with respect to its weight.
+
+use std::ops::Range;
+
+use burn_flex::FlexTensor;
+
+use crate::buffers;
+use crate::conv_grad::check_grad;
+use crate::dot::RowDots;
+use crate::flex::{floats, shape4};
+use crate::im2col::Im2col;
+use crate::patches;
+use crate::scratch::{self, Scratch, room};
+use crate::shape::{Conv2d, Filters, Sizes};
+use crate::team;
+use crate::tile::ROWS;
+use crate::winograd;
+
+/// Gradient of [`conv2d`](crate::conv2d) with respect to its weight.
+///
+/// # Shapes
+/// `x: [batch, in, height, width]`, `grad: [batch, out, oh, ow]`; the result has `w_shape`.
+///
+/// # Panics
+/// If [`Conv2d::supports`] is false for these shapes, or `grad` does not have the output's shape.
+pub fn conv2d_weight_grad(
+    x: &FlexTensor,
+    grad: &FlexTensor,
+    w_shape: [usize; 4],
+    options: &Conv2d,
+) -> FlexTensor {
+    let sizes = options.sizes(shape4(x, "conv2d input"), w_shape);
+    check_grad(&sizes, grad);
+    let (x, grad) = (x.to_contiguous(), grad.to_contiguous());
+    let mut w = buffers::zeros(w_shape.iter().product());
+    let (x, grad) = (x.storage(), grad.storage());
+    let lowering = Im2col::for_dots(&sizes);
+    let by_winograd = !options.exact && winograd::is_faster(&sizes);
+    let by_patches = !by_winograd && patches::is_faster(&sizes);
+    if !by_winograd && !by_patches && team::size(sizes.flops()) > 1 && is_small(&sizes, &lowering) {
+        by_images(&sizes, &lowering, x, grad, &mut w);
+        return floats(w, &sizes.w_shape());
+    }
+    // Every thread stages the images for itself, so more parts than threads would cost time.
+    let parts = team::size(sizes.flops()).div_ceil(sizes.groups);
+    let mut part = sizes.filters.div_ceil(parts).next_multiple_of(ROWS);
+    if by_winograd {
+        part = part.min(winograd::most_weights(&sizes));
+    }
+    let groups = w.chunks_exact_mut(sizes.filters * sizes.taps()).enumerate();
+    let parts = groups.flat_map(|(group, w)| {
+        let parts = w.chunks_mut(part * sizes.taps()).enumerate();
+        parts.map(move |(i, w)| {
+            let count = w.len() / sizes.taps();
+            (
+                Filters {
+                    group,
+                    first: i * part,
+                    count,
+                },
+                w,
+            )
+        })
+    });
+    team::each(sizes.flops(), parts, |(filters, w)| {
+        scratch::with(|scratch| {
+            if by_winograd {
+                winograd::weight_grad(&sizes, filters, x, grad, scratch, w);
+            } else if by_patches {
+                patches::weight_grad(&sizes, filters, x, grad, scratch, w);
+            } else {
+                weight_grad(&sizes, filters, &lowering, x, grad, scratch, w);
+            }
+        });
+    });
+    floats(w, &sizes.w_shape())
+}
+
+/// Adds the weight gradient of some filters to `w`, by dot products.
+pub(crate) fn weight_grad(
+    sizes: &Sizes,
+    filters: Filters,
+    lowering: &Im2col,
+    x: &[f32],
+    grad: &[f32],
+    scratch: &mut Scratch,
+    w: &mut [f32],
+) {
+    let group = images_at_once(sizes, lowering);
+    for first in (0..sizes.batch).step_by(group) {
+        let images = first..sizes.batch.min(first + group);
+        weight_grad_of(sizes, (filters, images), lowering, x, grad, scratch, w);
+    }
+}
+
+/// The same where threads share the images and not the filters, which each would stage all images for. The
+/// sums of some images have a place of their own first, and are added in order, so that results are equal.
+fn by_images(sizes: &Sizes, lowering: &Im2col, x: &[f32], grad: &[f32], w: &mut [f32]) {
+    let filters = Filters {
+        group: 0,
+        first: 0,
+        count: sizes.filters,
+    };
+    let group = images_at_once(sizes, lowering);
+    let mut sums = vec![0.0; sizes.batch.div_ceil(group) * w.len()];
+    let parts = sums.chunks_exact_mut(w.len()).enumerate();
+    team::each(sizes.flops(), parts, |(i, sums)| {
+        let images = i * group..sizes.batch.min((i + 1) * group);
+        scratch::with(|scratch| {
+            weight_grad_of(sizes, (filters, images), lowering, x, grad, scratch, sums);
+        });
+    });
+    for sums in sums.chunks_exact(w.len()) {
+        for (w, sum) in w.iter_mut().zip(sums) {
+            *w += sum;
+        }
+    }
+}
+
+/// Whether there are images for several threads, and the sums of each part of them fit in a cache.
+fn is_small(sizes: &Sizes, lowering: &Im2col) -> bool {
+    let weights = sizes.filters * sizes.taps();
+    sizes.groups == 1 && weights <= SUMS && 3 * images_at_once(sizes, lowering) <= sizes.batch
+}
+
+/// Images that are staged together. The same for every part of the filters, because it determines the order of
+/// the sums.
+fn images_at_once(sizes: &Sizes, lowering: &Im2col) -> usize {
+    let staged = sizes.filters * lowering.len + lowering.rows_len(sizes);
+    (GROUP / staged).clamp(1, sizes.batch)
+}
+
+/// Adds the weight gradient of some filters and images to `w`.
+fn weight_grad_of(
+    sizes: &Sizes,
+    (filters, images): (Filters, Range<usize>),
+    lowering: &Im2col,
+    x: &[f32],
+    grad: &[f32],
+    scratch: &mut Scratch,
+    w: &mut [f32],
+) {
+    let (b_len, a_len) = (lowering.rows_len(sizes), filters.count * lowering.len);
+    let a = room(&mut scratch.grad, images.len() * a_len);
+    let b = room(&mut scratch.rows, images.len() * b_len);
+    let grads = sizes.images(grad, sizes.output_len(), filters.group, images.start);
+    for (grad, a) in grads.zip(a.chunks_exact_mut(a_len)) {
+        lowering.stage_grad(sizes, &grad[filters.first * sizes.pixels()..], a);
+    }
+    let xs = sizes.images(x, sizes.image_len(), filters.group, images.start);
+    for (x, b) in xs.zip(b.chunks_exact_mut(b_len)) {
+        lowering.stage(sizes, x, &mut scratch.image, b);
+    }
+    RowDots {
+        rows: filters.count,
+        a,
+        b,
+        b_offsets: &lowering.offsets,
+        len: lowering.len,
+        c: w,
+    }
+    .run();
+}
+
+/// Weights of a part of the images whose sums have a place of their own (64 KiB).
+const SUMS: usize = 16 * 1024;
+
+/// Values staged at once for the weight gradient (512 KiB). The sums of a tile stay in registers over all
+/// images of a group, which matters for images of few pixels.
+const GROUP: usize = 128 * 1024;
