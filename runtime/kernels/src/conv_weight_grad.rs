@@ -93,8 +93,9 @@ pub(crate) fn weight_grad(
     }
 }
 
-/// The same where threads share the images and not the filters, which each would stage all images for. The
-/// sums of some images have a place of their own first, and are added in order, so that results are equal.
+/// Adds the weight gradient of all filters to `w`, where threads share the images. If they shared the filters,
+/// each would stage all images. The images that are staged together have sums of their own, which are added in
+/// order, so that results are those of [`weight_grad`].
 fn by_images(sizes: &Sizes, lowering: &Im2col, x: &[f32], grad: &[f32], w: &mut [f32]) {
     let filters = Filters {
         group: 0,
@@ -102,19 +103,25 @@ fn by_images(sizes: &Sizes, lowering: &Im2col, x: &[f32], grad: &[f32], w: &mut 
         count: sizes.filters,
     };
     let group = images_at_once(sizes, lowering);
-    let mut sums = vec![0.0; sizes.batch.div_ceil(group) * w.len()];
-    let parts = sums.chunks_exact_mut(w.len()).enumerate();
-    team::each(sizes.flops(), parts, |(i, sums)| {
-        let images = i * group..sizes.batch.min((i + 1) * group);
-        scratch::with(|scratch| {
-            weight_grad_of(sizes, (filters, images), lowering, x, grad, scratch, sums);
-        });
-    });
-    for sums in sums.chunks_exact(w.len()) {
-        for (w, sum) in w.iter_mut().zip(sums) {
-            *w += sum;
-        }
-    }
+    scratch::lend(
+        |scratch| &mut scratch.block,
+        |sums| {
+            let sums = room(sums, sizes.batch.div_ceil(group) * w.len());
+            sums.fill(0.0);
+            let parts = sums.chunks_exact_mut(w.len()).enumerate();
+            team::each(sizes.flops(), parts, |(i, sums)| {
+                let images = i * group..sizes.batch.min((i + 1) * group);
+                scratch::with(|scratch| {
+                    weight_grad_of(sizes, (filters, images), lowering, x, grad, scratch, sums);
+                });
+            });
+            for sums in sums.chunks_exact(w.len()) {
+                for (w, sum) in w.iter_mut().zip(sums) {
+                    *w += sum;
+                }
+            }
+        },
+    );
 }
 
 /// Whether there are images for several threads, and the sums of each part of them fit in a cache.

@@ -1,8 +1,8 @@
 //! The two ways of reading the rows of the im2col matrix from a staged image.
 
-use crate::phases::{plane, stage, staged_len, tap_offsets};
 use crate::scratch::room;
 use crate::shape::Sizes;
+use crate::staged::{plane, stage, staged_len, tap_offsets};
 use crate::tile::LANES;
 
 /// The form of the rows of the im2col matrix.
@@ -24,7 +24,7 @@ pub(crate) struct Im2col {
     pub len: usize,
     /// The start of row `(c, ky, kx)`.
     pub offsets: Vec<usize>,
-    /// The place of its first pixel in the staged image.
+    /// The place of its first pixel in the staged image, from which rows are copied.
     taps: Vec<usize>,
 }
 

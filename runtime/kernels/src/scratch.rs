@@ -5,7 +5,7 @@ use std::cell::RefCell;
 /// The buffers of one thread. They grow to the largest shape seen and are not given back.
 #[derive(Default)]
 pub(crate) struct Scratch {
-    /// One padded image.
+    /// One staged image.
     pub image: Vec<f32>,
     /// The rows of the im2col matrix, in either form.
     pub rows: Vec<f32>,

@@ -121,6 +121,8 @@ impl<S: Simd> Strip<'_, S> {
 
     /// Asks for what comes next: the share that one of so many blocks has in the next strip of `b`, and some rows
     /// of `a`.
+    ///
+    /// It is not inlined, because every form of a tile would have a copy.
     #[inline(never)]
     fn ask(&self, (block, of): (usize, usize), row: usize, rows: usize) {
         let (first, depth) = self.terms;

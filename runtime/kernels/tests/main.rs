@@ -5,6 +5,7 @@
 mod adjoint;
 mod against_burn;
 mod fused;
+mod fused_in_place;
 mod fused_product;
 mod fused_sums;
 mod kept_buffers;

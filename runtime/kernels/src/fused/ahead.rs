@@ -22,16 +22,18 @@ impl<'a> Ahead<'a> {
     pub fn of(work: &Work<'a>) -> Self {
         let len = work.dims.len;
         let steps = || work.program.live_steps().map(|(_, step)| step);
-        let operands = steps().filter_map(|step| match *step {
-            Step::Operand(operand) if work.broadcasts[operand].is_full(len) => {
-                Some(work.operands[operand])
-            }
-            _ => None,
-        });
-        let mut operands: Vec<Source<'a>> = operands.collect();
-        if operands.len() * len <= CACHED {
-            operands.clear();
-        }
+        let whole = || {
+            steps().filter_map(|step| match *step {
+                Step::Operand(operand) if work.broadcasts[operand].is_full(len) => {
+                    Some(work.operands[operand])
+                }
+                _ => None,
+            })
+        };
+        let operands = match whole().count() * len {
+            ..=CACHED => Vec::new(),
+            _ => whole().collect(),
+        };
         Self {
             operands,
             steps: steps().filter(|step| step.is_computed()).count(),

@@ -1,9 +1,10 @@
-//! The staged image of a convolution: padded, and divided into phases.
+//! The staged image of a convolution: with its padding, and divided into planes.
 //!
-//! With a stride of 2, neighbouring pixels of an output read every second pixel of the image. The image is
-//! therefore staged as one plane for each remainder of the rows and of the columns, `[channels][sy][sx][height / sy]
-//! [width / sx]`. Of a plane, neighbouring output pixels read neighbouring values, as of the whole image where
-//! the stride is 1.
+//! With a stride of 2, neighbouring pixels of an output read every second pixel of the image. The pixels whose row
+//! has the same remainder by the vertical stride `sy`, and whose column has the same remainder by the horizontal
+//! stride `sx`, are therefore a plane of their own: `[channels][sy][sx][height / sy][width / sx]`, rounded up.
+//! Neighbouring output pixels read neighbouring values of a plane, as they read neighbouring pixels of the image
+//! where the stride is 1.
 
 use std::ops::Range;
 
@@ -63,9 +64,8 @@ pub(crate) fn unstage(sizes: &Sizes, staged: &[f32], x: &mut [f32]) {
         x.copy_from_slice(&staged[..x.len()]);
         return;
     }
-    if !(0..sizes.stride[0]).all(|p| is_read(sizes, 0, p))
-        || !(0..sizes.stride[1]).all(|p| is_read(sizes, 1, p))
-    {
+    let reads_all = |axis: usize| (0..sizes.stride[axis]).all(|r| is_read(sizes, axis, r));
+    if !reads_all(0) || !reads_all(1) {
         x.fill(0.0);
     }
     each_line(sizes, |line, row, columns| {
@@ -94,6 +94,7 @@ fn is_read(sizes: &Sizes, axis: usize, remainder: usize) -> bool {
 
 /// The columns of a line that are of one remainder.
 struct Columns {
+    remainder: usize,
     /// The first of them in the line of the image.
     first: usize,
     /// Its place in the row of the plane.
@@ -102,15 +103,19 @@ struct Columns {
 
 /// Calls `f(values of a line of the image, values of the row of a plane, columns)` for every line and every
 /// remainder of its columns that a kernel reads.
-fn each_line(sizes: &Sizes, mut f: impl FnMut(Range<usize>, Range<usize>, Columns)) {
+fn each_line(sizes: &Sizes, mut f: impl FnMut(Range<usize>, Range<usize>, &Columns)) {
     let ([height, width], [sy, sx]) = (plane(sizes), sizes.stride);
     let ([top, left], [lines, pixels]) = (sizes.padding, sizes.image);
-    let columns = (0..sx).filter(|px| is_read(sizes, 1, *px)).map(|px| {
-        let first = (px + sx - left % sx) % sx;
-        (px, first, (left + first) / sx)
+    let read = (0..sx).filter(|remainder| is_read(sizes, 1, *remainder));
+    let columns = read.map(|remainder| {
+        let first = (remainder + sx - left % sx) % sx;
+        Columns {
+            remainder,
+            first,
+            into: (left + first) / sx,
+        }
     });
-    let columns: Vec<(usize, usize, usize)> =
-        columns.filter(|(_, first, _)| *first < pixels).collect();
+    let columns: Vec<Columns> = columns.filter(|columns| columns.first < pixels).collect();
     let rows: Vec<usize> = (0..lines)
         .filter(|y| is_read(sizes, 0, (top + y) % sy))
         .collect();
@@ -118,13 +123,9 @@ fn each_line(sizes: &Sizes, mut f: impl FnMut(Range<usize>, Range<usize>, Column
         for &y in &rows {
             let line = (c * lines + y) * pixels;
             let planes = (c * sy + (top + y) % sy) * sx;
-            for &(px, first, into) in &columns {
-                let row = ((planes + px) * height + (top + y) / sy) * width;
-                f(
-                    line..line + pixels,
-                    row..row + width,
-                    Columns { first, into },
-                );
+            for columns in &columns {
+                let row = ((planes + columns.remainder) * height + (top + y) / sy) * width;
+                f(line..line + pixels, row..row + width, columns);
             }
         }
     }
