@@ -205,7 +205,8 @@ impl<S: Simd> Strip<'_, S> {
                 if !self.add {
                     c[0] = *sum;
                 } else {
-                    let value = simd.mul_add_f32s(self.alpha, *sum, c[0]);
+                    // Rounded twice, as where the product and the sum are two steps.
+                    let value = simd.add_f32s(c[0], simd.mul_f32s(self.alpha, *sum));
                     c[0] = if OVERLAPS && j + 1 == NV {
                         from_lane(simd, done, value, c[0])
                     } else {

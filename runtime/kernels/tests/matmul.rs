@@ -252,6 +252,25 @@ fn what_the_kernels_cannot_multiply_is_refused() {
 }
 
 #[test]
+fn an_update_is_rounded_as_a_product_and_a_sum() {
+    // Rows of less than a vector, of whole ones, and of a part beside whole ones.
+    for columns in [7, 10, 16, 40, 100] {
+        for (form, alpha) in [(PLAIN, -0.1), (TRANSPOSED, 0.3)] {
+            let (a, b) = (operand(30, 20, form, 1), tensor(20, columns, 2));
+            let y = tensor(30, columns, 3);
+            let product = values(&matmul(&a, &b).unwrap());
+            let expected: Vec<f32> = values(&y)
+                .iter()
+                .zip(product)
+                .map(|(y, product)| y + alpha * product)
+                .collect();
+            let ours = values(&matmul_update(y, alpha, &a, &b));
+            assert_eq!(ours, expected, "{columns} columns, {form:?}");
+        }
+    }
+}
+
+#[test]
 fn an_update_by_no_terms_is_the_tensor() {
     let y = tensor(3, 4, 1);
     let a = tensor(3, 5, 2).narrow(1, 0, 0);
