@@ -1,16 +1,11 @@
 //! Lists the tables that can be reproduced, and the runs of one table.
 
-use std::collections::BTreeMap;
 use std::path::Path;
-
-use fedround_dsl::Objective;
 
 use serde::Serialize;
 
 use super::tables::{Absent, Paper};
-use crate::catalog::Catalog;
 use crate::compare::Cell;
-use crate::error::CliError;
 use crate::settings::Settings;
 use crate::table::{columns, wrapped};
 use crate::terminal::quoted;
@@ -84,45 +79,15 @@ pub(super) fn of(paper: &Paper) -> Listed<'_> {
     }
 }
 
-/// Runs as commands. A table has hyper-parameters for all of its methods; those that change nothing in one are
-/// left out of its command, which would refuse them.
-pub(super) fn commands(
-    catalog: &Catalog,
-    cells: &[Cell],
-    dir: &Path,
-) -> Result<Vec<String>, CliError> {
-    let mut objectives: BTreeMap<String, Objective> = BTreeMap::new();
-    let mut known: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let mut commands = vec![];
-    for cell in cells {
-        let settings = &cell.settings;
-        // It is the model's, of which a table has few.
-        let objective = match objectives.get(&settings.model) {
-            Some(objective) => objective.clone(),
-            None => {
-                let objective = catalog.objective(settings)?;
-                objectives.insert(settings.model.clone(), objective.clone());
-                objective
-            }
-        };
-        // Seeds and scales of one method mostly have the same settings.
-        let key = format!(
-            "{} of {}: {:?}",
-            settings.spec, settings.model, settings.hypers
-        );
-        let refused = match known.get(&key) {
-            Some(refused) => refused,
-            None => {
-                let refused = catalog.refused(&settings.spec, &settings.hypers, &objective)?;
-                &*known.entry(key).or_insert(refused)
-            }
-        };
-        commands.push(command(settings, refused, &dir.join(&cell.folder)));
-    }
-    Ok(commands)
+/// Runs as commands.
+pub(super) fn commands(cells: &[Cell], dir: &Path) -> Vec<String> {
+    cells
+        .iter()
+        .map(|cell| command(&cell.settings, &dir.join(&cell.folder)))
+        .collect()
 }
 
-fn command(settings: &Settings, refused: &[String], out: &Path) -> String {
+fn command(settings: &Settings, out: &Path) -> String {
     let mut words = vec![
         "fedround".to_owned(),
         "run".to_owned(),
@@ -157,8 +122,7 @@ fn command(settings: &Settings, refused: &[String], out: &Path) -> String {
     if let Some(fraction) = settings.run.validation {
         flag("validation", &fraction.to_string());
     }
-    let hypers = settings.hypers.iter();
-    for hyper in hypers.filter(|hyper| !refused.contains(&hyper.name)) {
+    for hyper in &settings.hypers {
         flag("set", &format!("{}={}", hyper.name, hyper.value));
     }
     flag("seed", &settings.run.seed.to_string());

@@ -19,6 +19,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 mod unit;
+mod unused;
 
 use std::fs;
 use std::process::ExitCode;
@@ -65,7 +66,9 @@ pub(super) fn reproduce(catalog: &Catalog, args: &ReproduceArgs) -> Result<ExitC
         if plan.paper.one_party_a_domain {
             plan.load_if_there(&mut datasets);
         }
-        let commands = listing::commands(catalog, &plan.cells(), &dir)?;
+        let mut cells = plan.cells();
+        unused::leave_out(catalog, &mut cells)?;
+        let commands = listing::commands(&cells, &dir);
         write(&match args.json {
             true => json(&commands)?,
             false => commands.iter().map(|line| format!("{line}\n")).collect(),
@@ -74,6 +77,7 @@ pub(super) fn reproduce(catalog: &Catalog, args: &ReproduceArgs) -> Result<ExitC
     }
     plan.load(&mut datasets, args.skip_missing)?;
     let mut cells = plan.cells();
+    unused::leave_out(catalog, &mut cells)?;
     let held = lock_if_there(&dir)?;
     let earlier = cells.iter().map(|cell| cell.earlier(catalog, &dir));
     let mut records = earlier.collect::<Result<Vec<_>, _>>()?;

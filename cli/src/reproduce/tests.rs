@@ -1,8 +1,9 @@
 //! Every table can be run: its names exist, and its numbers are where they belong.
 
+mod commands;
 mod fit;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use fedround_data::DatasetInfo;
 use toml::Table;
@@ -15,7 +16,6 @@ use super::plan::Plan;
 use super::tables::{Experiment, Method, Paper, Setting, papers};
 use crate::catalog::Catalog;
 use crate::config::Config;
-use crate::dead_hypers::Uses;
 use crate::hypers;
 use crate::run::{SettingArgs, TestArgs};
 use crate::settings::Settings;
@@ -222,67 +222,6 @@ fn every_method_compiles_with_the_model_of_its_table() {
                 assert!(compiled.is_ok(), "{at}: {}", compiled.err().unwrap());
             }
         }
-    }
-}
-
-/// The words of a command of which some are quoted.
-fn words(line: &str) -> Vec<String> {
-    let parts = line.split('\'').enumerate();
-    // Every second part is inside of quotes, where spaces are letters.
-    let masked = parts.map(|(i, part)| match i % 2 {
-        0 => part.to_owned(),
-        _ => part.replace(' ', "\u{0}"),
-    });
-    let masked: String = masked.collect();
-    let words = masked.split(' ').map(|word| word.replace('\u{0}', " "));
-    words.collect()
-}
-
-#[test]
-fn every_printed_command_of_the_small_scale_can_be_run() {
-    printed_commands_can_be_run("small");
-}
-
-#[test]
-fn every_printed_command_of_the_full_scale_can_be_run() {
-    printed_commands_can_be_run("full");
-}
-
-/// What `--dry-run` prints is checked as the command checks what it is told, but for the data.
-fn printed_commands_can_be_run(scale: &str) {
-    use clap::Parser;
-
-    use crate::args::{Args, Command};
-
-    let (catalog, mut objectives) = (Catalog::default(), BTreeMap::new());
-    let (mut commands, mut checked) = (BTreeSet::new(), BTreeSet::new());
-    for (paper, table) in tables() {
-        let args = arguments(&format!("paper table --scale {scale} --seeds 1"));
-        let found = Paper::find(paper.name).unwrap();
-        let plan = Plan::new(&catalog, found, &table.name, &args).unwrap();
-        let dir = std::path::Path::new("out");
-        commands.extend(listing::commands(&catalog, &plan.cells(), dir).unwrap());
-    }
-    assert!(commands.len() > 150, "{}", commands.len());
-    for line in commands {
-        let parsed = Args::try_parse_from(words(&line));
-        let parsed = parsed.unwrap_or_else(|error| panic!("{line}: {error}"));
-        let Command::Run(args) = parsed.command else {
-            panic!("{line}");
-        };
-        let spec = args.spec.as_deref();
-        let settings = Settings::resolve(&args.settings, &args.tests, spec, args.seed);
-        let settings = settings.unwrap_or_else(|error| panic!("{line}: {error}"));
-        let objective = objectives
-            .entry(settings.model.clone())
-            .or_insert_with(|| catalog.objective(&settings).unwrap());
-        if !checked.insert(format!("{} {:?}", settings.spec, settings.hypers)) {
-            continue;
-        }
-        let given = (&*settings.spec, &*settings.hypers);
-        let uses = Uses::of(&catalog.registry, given, objective);
-        let found = uses.and_then(|uses| uses.check(&settings.spec));
-        found.unwrap_or_else(|error| panic!("{line}: {error}"));
     }
 }
 
