@@ -5,8 +5,10 @@ use burn_flex::FlexTensor;
 use crate::buffers;
 use crate::flex::{floats, shape4};
 use crate::im2col::Im2col;
+use crate::lines;
 use crate::scratch::{self, Scratch, room};
 use crate::shape::{Conv2d, Sizes};
+use crate::simd::vectorize;
 use crate::team;
 use crate::tile::{ROWS, RowBlock, blocks};
 use crate::winograd;
@@ -130,11 +132,14 @@ fn image(
 /// Writes the pixels of one output channel.
 fn emit(sizes: &Sizes, pitch: usize, row: &[f32], bias: f32, y: &mut [f32]) {
     let lines = row.chunks(pitch).zip(y.chunks_exact_mut(sizes.output[1]));
-    for (line, y) in lines {
-        for (y, v) in y.iter_mut().zip(line) {
-            *y = v + bias;
-        }
-    }
+    vectorize(
+        #[inline(always)]
+        || {
+            for (line, y) in lines {
+                lines::map(line, y, |value| value + bias);
+            }
+        },
+    );
 }
 
 /// Packs `[filters][taps]` into one panel `[taps][rows]` for each block of filters.

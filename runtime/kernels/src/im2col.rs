@@ -1,5 +1,6 @@
 //! The two ways of reading the rows of the im2col matrix from a staged image.
 
+use crate::lines;
 use crate::scratch::room;
 use crate::shape::Sizes;
 use crate::staged::{plane, stage, staged_len, tap_offsets};
@@ -105,7 +106,7 @@ impl Im2col {
             surplus.fill(0.0);
             let lines = pixels.chunks_exact_mut(width);
             for (line, from) in lines.zip(image[*start..].chunks(pitch)) {
-                copy_short(&from[..width], line);
+                lines::copy(from, line);
             }
         }
     }
@@ -147,7 +148,7 @@ impl Im2col {
                 let start = y * self.pitch;
                 row[end..start].fill(0.0);
                 end = start + width;
-                copy_short(line, &mut row[start..end]);
+                lines::copy(line, &mut row[start..end]);
             }
             row[end..].fill(0.0);
         }
@@ -164,17 +165,4 @@ const DOTS_SURPLUS: usize = 200;
 /// The next multiple of [`LANES`].
 pub(crate) fn round_up(len: usize) -> usize {
     len.next_multiple_of(LANES)
-}
-
-/// A copy without a call of `memcpy`, which would cost more than copying ten pixels.
-#[inline(always)]
-fn copy_short(from: &[f32], to: &mut [f32]) {
-    let (a, a_rest) = from.as_chunks::<4>();
-    let (b, b_rest) = to.as_chunks_mut::<4>();
-    for (a, b) in a.iter().zip(b) {
-        *b = *a;
-    }
-    for (a, b) in a_rest.iter().zip(b_rest) {
-        *b = *a;
-    }
 }

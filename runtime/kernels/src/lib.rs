@@ -51,6 +51,7 @@ mod flex;
 pub mod fused;
 mod im2col;
 mod lanes;
+mod lines;
 mod math;
 mod matmul;
 mod matmul_parts;

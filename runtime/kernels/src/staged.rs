@@ -8,6 +8,7 @@
 
 use std::ops::Range;
 
+use crate::lines;
 use crate::shape::Sizes;
 use crate::tile::LANES;
 
@@ -48,7 +49,7 @@ pub(crate) fn stage(sizes: &Sizes, x: &[f32], staged: &mut [f32]) {
     each_line(sizes, |line, row, columns| {
         let (from, into) = (&x[line], &mut staged[row]);
         if sizes.stride[1] == 1 {
-            into[columns.into..][..from.len()].copy_from_slice(from);
+            lines::copy(from, &mut into[columns.into..][..from.len()]);
         } else {
             let from = from[columns.first..].iter().step_by(sizes.stride[1]);
             for (into, value) in into[columns.into..].iter_mut().zip(from) {
@@ -71,7 +72,7 @@ pub(crate) fn unstage(sizes: &Sizes, staged: &[f32], x: &mut [f32]) {
     each_line(sizes, |line, row, columns| {
         let (into, from) = (&mut x[line], &staged[row]);
         if sizes.stride[1] == 1 {
-            into.copy_from_slice(&from[columns.into..][..into.len()]);
+            lines::copy(&from[columns.into..], into);
         } else {
             let into = into[columns.first..].iter_mut();
             for (into, value) in into.step_by(sizes.stride[1]).zip(&from[columns.into..]) {

@@ -7,6 +7,7 @@ use super::axis::{Axis, strided};
 use crate::buffers;
 use crate::flex::{floats, ints, shape4};
 use crate::lanes;
+use crate::lines::{block, block_mut, starts};
 use crate::simd::vectorize;
 
 /// Options of a two-dimensional max pooling, in the order height, width. The size of the output is rounded
@@ -181,27 +182,54 @@ fn exceeds(x: f32, best: f32) -> bool {
     (x > best) | x.is_nan()
 }
 
+/// One row of windows.
 #[inline(always)]
 fn pool_row(upper: &[f32], lower: &[f32], first: i32, w: i32, values: &mut [f32], at: &mut [i32]) {
     let (upper, _) = upper.as_chunks::<2>();
     let (lower, _) = lower.as_chunks::<2>();
-    let n = values.len();
-    let (upper, lower, at) = (&upper[..n], &lower[..n], &mut at[..n]);
-    for j in 0..n {
-        let here = first + 2 * j as i32;
-        let (mut best, mut index) = (upper[j][0], here);
-        // Written as selects, which the compiler turns into vector blends.
-        let wins = exceeds(upper[j][1], best);
-        best = if wins { upper[j][1] } else { best };
-        index = if wins { here + 1 } else { index };
-        let wins = exceeds(lower[j][0], best);
-        best = if wins { lower[j][0] } else { best };
-        index = if wins { here + w } else { index };
-        let wins = exceeds(lower[j][1], best);
-        best = if wins { lower[j][1] } else { best };
-        index = if wins { here + w + 1 } else { index };
-        values[j] = best;
-        at[j] = index;
+    match values.len() {
+        16.. => pool_blocks::<16>(upper, lower, first, w, values, at),
+        8.. => pool_blocks::<8>(upper, lower, first, w, values, at),
+        4.. => pool_blocks::<4>(upper, lower, first, w, values, at),
+        _ => pool_blocks::<1>(upper, lower, first, w, values, at),
+    }
+}
+
+/// One row of at least `N` windows.
+#[inline(always)]
+fn pool_blocks<const N: usize>(
+    upper: &[[f32; 2]],
+    lower: &[[f32; 2]],
+    first: i32,
+    w: i32,
+    values: &mut [f32],
+    at: &mut [i32],
+) {
+    for start in starts::<N>(values.len()) {
+        let pixels = (block::<N, _>(upper, start), block::<N, _>(lower, start));
+        let maxima = (
+            block_mut::<N, _>(values, start),
+            block_mut::<N, _>(at, start),
+        );
+        let ((Some(upper), Some(lower)), (Some(values), Some(at))) = (pixels, maxima) else {
+            return;
+        };
+        for j in 0..N {
+            let here = first + 2 * (start + j) as i32;
+            let (mut best, mut index) = (upper[j][0], here);
+            // Written as selects, which the compiler turns into vector blends.
+            let wins = exceeds(upper[j][1], best);
+            best = if wins { upper[j][1] } else { best };
+            index = if wins { here + 1 } else { index };
+            let wins = exceeds(lower[j][0], best);
+            best = if wins { lower[j][0] } else { best };
+            index = if wins { here + w } else { index };
+            let wins = exceeds(lower[j][1], best);
+            best = if wins { lower[j][1] } else { best };
+            index = if wins { here + w + 1 } else { index };
+            values[j] = best;
+            at[j] = index;
+        }
     }
 }
 
@@ -226,7 +254,7 @@ pub fn max_pool2d_backward(
          found {out:?} and {found:?}"
     );
     let (grad, indices) = (grad.to_contiguous(), indices.to_contiguous());
-    let mut x = buffers::zeros(x_shape.iter().product());
+    let mut x = buffers::any(x_shape.iter().product());
     let planes = ((out[2] * out[3]).max(1), (x_shape[2] * x_shape[3]).max(1));
     match indices.dtype() {
         DType::I64 => scatter(grad.storage(), indices.storage::<i64>(), planes, &mut x),
@@ -241,8 +269,13 @@ fn scatter<I: Copy + TryInto<usize>>(
     (from, into): (usize, usize),
     x: &mut [f32],
 ) {
-    let grads = grad.chunks_exact(from).zip(indices.chunks_exact(from));
-    for ((grad, indices), x) in grads.zip(x.chunks_exact_mut(into)) {
+    let mut grads = grad.chunks_exact(from).zip(indices.chunks_exact(from));
+    for x in x.chunks_exact_mut(into) {
+        // Each plane by itself, which is then in the cache when gradients are added to it.
+        x.fill(0.0);
+        let Some((grad, indices)) = grads.next() else {
+            continue;
+        };
         for (value, &index) in grad.iter().zip(indices) {
             if let Ok(index) = index.try_into() {
                 x[index] += value;
