@@ -3,6 +3,7 @@
 use crate::lines;
 use crate::scratch::room;
 use crate::shape::Sizes;
+use crate::simd::vectorize;
 use crate::staged::{plane, stage, staged_len, tap_offsets};
 use crate::tile::LANES;
 
@@ -101,14 +102,19 @@ impl Im2col {
     /// Copies the rows `[taps][len]` from a staged image. Values past the last pixel are zero.
     fn copy_rows(&self, sizes: &Sizes, image: &[f32], rows: &mut [f32]) {
         let (width, pitch) = (sizes.output[1], plane(sizes)[1]);
-        for (row, start) in rows.chunks_exact_mut(self.len).zip(&self.taps) {
-            let (pixels, surplus) = row.split_at_mut(sizes.pixels());
-            surplus.fill(0.0);
-            let lines = pixels.chunks_exact_mut(width);
-            for (line, from) in lines.zip(image[*start..].chunks(pitch)) {
-                lines::copy(from, line);
-            }
-        }
+        vectorize(
+            #[inline(always)]
+            || {
+                for (row, start) in rows.chunks_exact_mut(self.len).zip(&self.taps) {
+                    let (pixels, surplus) = row.split_at_mut(sizes.pixels());
+                    surplus.fill(0.0);
+                    let lines = pixels.chunks_exact_mut(width);
+                    for (line, from) in lines.zip(image[*start..].chunks(pitch)) {
+                        lines::copy(from, line);
+                    }
+                }
+            },
+        );
     }
 
     /// Adds the rows `[taps][len]` to the pixels of a staged image that they were copied from.
@@ -142,16 +148,21 @@ impl Im2col {
     pub fn stage_grad(&self, sizes: &Sizes, grad: &[f32], rows: &mut [f32]) {
         let width = sizes.output[1];
         let grads = grad.chunks_exact(sizes.pixels());
-        for (row, grad) in rows.chunks_exact_mut(self.len).zip(grads) {
-            let mut end = 0;
-            for (y, line) in grad.chunks_exact(width).enumerate() {
-                let start = y * self.pitch;
-                row[end..start].fill(0.0);
-                end = start + width;
-                lines::copy(line, &mut row[start..end]);
-            }
-            row[end..].fill(0.0);
-        }
+        vectorize(
+            #[inline(always)]
+            || {
+                for (row, grad) in rows.chunks_exact_mut(self.len).zip(grads) {
+                    let mut end = 0;
+                    for (y, line) in grad.chunks_exact(width).enumerate() {
+                        let start = y * self.pitch;
+                        row[end..start].fill(0.0);
+                        end = start + width;
+                        lines::copy(line, &mut row[start..end]);
+                    }
+                    row[end..].fill(0.0);
+                }
+            },
+        );
     }
 }
 

@@ -263,6 +263,10 @@ pub fn max_pool2d_backward(
     floats(x, &x_shape)
 }
 
+/// Values that are cleared at a time: they are still in the first-level cache when gradients are added to them, and
+/// no longer on their way there.
+const CLEARED: usize = 1 << 12;
+
 fn scatter<I: Copy + TryInto<usize>>(
     grad: &[f32],
     indices: &[I],
@@ -270,15 +274,13 @@ fn scatter<I: Copy + TryInto<usize>>(
     x: &mut [f32],
 ) {
     let mut grads = grad.chunks_exact(from).zip(indices.chunks_exact(from));
-    for x in x.chunks_exact_mut(into) {
-        // Each plane by itself, which is then in the cache when gradients are added to it.
+    for x in x.chunks_mut((CLEARED / into).max(1) * into) {
         x.fill(0.0);
-        let Some((grad, indices)) = grads.next() else {
-            continue;
-        };
-        for (value, &index) in grad.iter().zip(indices) {
-            if let Ok(index) = index.try_into() {
-                x[index] += value;
+        for (x, (grad, indices)) in x.chunks_exact_mut(into).zip(&mut grads) {
+            for (value, &index) in grad.iter().zip(indices) {
+                if let Ok(index) = index.try_into() {
+                    x[index] += value;
+                }
             }
         }
     }
