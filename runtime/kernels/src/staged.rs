@@ -5,6 +5,9 @@
 //! stride `sx`, are therefore a plane of their own: `[channels][sy][sx][height / sy][width / sx]`, rounded up.
 //! Neighbouring output pixels read neighbouring values of a plane, as they read neighbouring pixels of the image
 //! where the stride is 1.
+//!
+//! There, the padding on the right of a row is the padding on the left of the next one. Rows of the im2col matrix go
+//! over all rows of a plane, and compute fewer values that nobody needs if these are shorter.
 
 use std::ops::Range;
 
@@ -14,13 +17,19 @@ use crate::tile::LANES;
 
 /// Height and width of a plane.
 pub(crate) fn plane(sizes: &Sizes) -> [usize; 2] {
-    [0, 1].map(|axis| sizes.padded[axis].div_ceil(sizes.stride[axis]))
+    let [height, width] = [0, 1].map(|axis| sizes.padded[axis].div_ceil(sizes.stride[axis]));
+    match sizes.stride[1] {
+        // Not shorter than a row of the output: with a 1x1 kernel, the padding has output pixels of its own.
+        1 => [height, (width - sizes.padding[1]).max(sizes.output[1])],
+        _ => [height, width],
+    }
 }
 
-/// Values of the staged image, with room for the last row of the im2col matrix, which may read past the image.
+/// Values of the staged image, with the padding on the right of its last row, and room for the last row of the im2col
+/// matrix, which may read past the image.
 pub(crate) fn staged_len(sizes: &Sizes) -> usize {
     let ([height, width], [sy, sx]) = (plane(sizes), sizes.stride);
-    sizes.channels * sy * sx * height * width + LANES
+    sizes.channels * sy * sx * height * width + sizes.padding[1] + LANES
 }
 
 /// For every row `(c, ky, kx)` of the im2col matrix, the place of the first pixel's value.
