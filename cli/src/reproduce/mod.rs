@@ -66,8 +66,7 @@ pub(super) fn reproduce(catalog: &Catalog, args: &ReproduceArgs) -> Result<ExitC
         if plan.paper.one_party_a_domain {
             plan.load_if_there(&mut datasets);
         }
-        let mut cells = plan.cells();
-        unused::leave_out(catalog, &mut cells)?;
+        let cells = unused::left_out(catalog, plan.cells())?;
         let commands = listing::commands(&cells, &dir);
         write(&match args.json {
             true => json(&commands)?,
@@ -76,8 +75,7 @@ pub(super) fn reproduce(catalog: &Catalog, args: &ReproduceArgs) -> Result<ExitC
         return Ok(ExitCode::SUCCESS);
     }
     plan.load(&mut datasets, args.skip_missing)?;
-    let mut cells = plan.cells();
-    unused::leave_out(catalog, &mut cells)?;
+    let mut cells = unused::left_out(catalog, plan.cells())?;
     let held = lock_if_there(&dir)?;
     let earlier = cells.iter().map(|cell| cell.earlier(catalog, &dir));
     let mut records = earlier.collect::<Result<Vec<_>, _>>()?;

@@ -9,11 +9,11 @@ use crate::catalog::Catalog;
 use crate::compare::Cell;
 use crate::error::CliError;
 
-/// Takes hyper-parameters that change nothing out of the runs' settings.
-pub(super) fn leave_out(catalog: &Catalog, cells: &mut [Cell]) -> Result<(), CliError> {
+/// The runs, without hyper-parameters that change nothing.
+pub(super) fn left_out(catalog: &Catalog, mut cells: Vec<Cell>) -> Result<Vec<Cell>, CliError> {
     let mut objectives: BTreeMap<String, Objective> = BTreeMap::new();
     let mut known: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for cell in cells {
+    for cell in &mut cells {
         let settings = &mut cell.settings;
         // It is the model's, of which a table has few.
         let objective = match objectives.get(&settings.model) {
@@ -40,5 +40,5 @@ pub(super) fn leave_out(catalog: &Catalog, cells: &mut [Cell]) -> Result<(), Cli
             .hypers
             .retain(|hyper| !unused.contains(&hyper.name));
     }
-    Ok(())
+    Ok(cells)
 }

@@ -77,7 +77,8 @@ fn supported([m, k, n]: [usize; 3], a: Operand<'_>, b: Operand<'_>) -> bool {
 ///
 /// It is meant for products of at most 128 terms, `k`. With more terms, `y` is updated once for every 128 of
 /// them. Up to 128 terms, the result is that of a product and a sum in two steps, to the bit, if [`matmul`] handles
-/// the product and `b` is not transposed. Operands may have any layout. Those that [`matmul`] does not handle are copied.
+/// the product and `b` is not transposed. Operands may have any layout. Those that [`matmul`] does not handle are
+/// copied.
 ///
 /// # Shapes
 /// `a: [m, k]`, `b: [k, n]`, `y: [m, n]`, which the result has too. All `f32`.
