@@ -37,8 +37,8 @@ use crate::accountant::{Sampling, Steps};
 use crate::fft::circular_power;
 use crate::privacy::probability;
 
-/// The distance of grid points at first; it doubles until the grid of all steps has no more than
-/// [`POINTS`].
+/// The distance of grid points at first; it doubles until the grids of one step and of all steps have no more
+/// than [`POINTS`].
 const INTERVAL: f64 = 5e-4;
 const POINTS: usize = 1 << 18;
 /// Probability that is left out at each end, of the noise and of all steps, and counts as an unbounded loss.
@@ -79,25 +79,29 @@ impl Steps {
         if self.count == 0 {
             return Ok(0.0);
         }
-        let one = |interval| match self.sampling {
-            Sampling::Poisson => vec![
-                self.losses(Neighbour::Leaves, interval),
-                self.losses(Neighbour::Comes, interval),
-            ],
-            Sampling::Fixed => vec![self.replaced(interval)],
-        };
         let mut interval = INTERVAL;
-        loop {
-            let all: Option<Vec<Losses>> = one(interval)
-                .into_iter()
-                .map(|losses| losses.times(self.count))
-                .collect();
-            if let Some(all) = all {
+        while interval.is_finite() {
+            if let Some(all) = self.all_losses(interval) {
                 let each = all.iter().map(|losses| losses.epsilon(delta));
                 return Ok(each.fold(0.0, f64::max));
             }
             interval *= 2.0;
         }
+        // The noise is so small that no grid holds the losses.
+        Ok(f64::INFINITY)
+    }
+
+    /// The losses of all steps for each kind of neighbour; `None` if a grid has too many points.
+    fn all_losses(&self, interval: f64) -> Option<Vec<Losses>> {
+        let one = match self.sampling {
+            Sampling::Poisson => vec![
+                self.losses(Neighbour::Leaves, interval)?,
+                self.losses(Neighbour::Comes, interval)?,
+            ],
+            Sampling::Fixed => vec![self.replaced(interval)?],
+        };
+        let all = one.into_iter().map(|losses| losses.times(self.count));
+        all.collect()
     }
 
     /// The privacy loss at a point `x` of the noised sum, where it is that of a client who leaves.
@@ -127,8 +131,8 @@ impl Steps {
         }
     }
 
-    /// The losses of one step on a grid.
-    fn losses(&self, neighbour: Neighbour, interval: f64) -> Losses {
+    /// The losses of one step on a grid; `None` if it has too many points.
+    fn losses(&self, neighbour: Neighbour, interval: f64) -> Option<Losses> {
         let sigma = self.noise;
         let (low, high) = (-REACH * sigma, 1.0 + REACH * sigma);
         let without = |a: f64, b: f64| between(a / sigma, b / sigma);
@@ -143,9 +147,10 @@ impl Steps {
             true => (self.loss(low), self.loss(high)),
             false => (-self.loss(high), -self.loss(low)),
         };
-        let first = (least / interval).floor() as i64;
-        let last = (most / interval).ceil() as i64;
-        let mut mass = vec![0.0; (last - first + 1) as usize];
+        let (first, last) = ((least / interval).floor(), (most / interval).ceil());
+        let points = points(first, last)?;
+        let (first, last) = (first as i64, last as i64);
+        let mut mass = vec![0.0; points];
         // The points from one grid loss to the next, within reach.
         let at = |i: i64| self.point(sign * i as f64 * interval).clamp(low, high);
         let mut before = at(first);
@@ -157,8 +162,12 @@ impl Steps {
                 true => (with(a, b), without(a, b)),
                 false => (without(a, b), with(a, b)),
             };
-            // As much goes to the upper end as keeps the probability under the neighbour.
-            let scaled = q * (i as f64 * interval).exp();
+            // As much goes to the upper end as keeps the probability under the neighbour: all of it, where that
+            // probability is too small for a double.
+            let scaled = match q.is_normal() {
+                true => (q.ln() + i as f64 * interval).exp(),
+                false => 0.0,
+            };
             let up = ((p - scaled) / -(-interval).exp_m1()).clamp(0.0, p);
             let here = (i - first) as usize;
             if let Some([lower, upper]) = mass.get_mut(here..here + 2) {
@@ -168,18 +177,19 @@ impl Steps {
         }
         // What is beyond reach.
         let total: f64 = mass.iter().sum();
-        Losses {
+        Some(Losses {
             interval,
             first,
             mass,
             unbounded: (1.0 - total).max(0.0),
-        }
+        })
     }
 
-    /// The losses of one step where a client of the cohort may be another.
-    fn replaced(&self, interval: f64) -> Losses {
-        let above = self.losses(Neighbour::Leaves, interval);
-        let below = self.losses(Neighbour::Comes, interval);
+    /// The losses of one step where a client of the cohort may be another; `None` if their grid has too many
+    /// points.
+    fn replaced(&self, interval: f64) -> Option<Losses> {
+        let above = self.losses(Neighbour::Leaves, interval)?;
+        let below = self.losses(Neighbour::Comes, interval)?;
         let first = below.first.min(0);
         let last = (above.first + above.mass.len() as i64 - 1).max(0);
         let of = |losses: &Losses, i: i64| {
@@ -199,12 +209,12 @@ impl Steps {
         if let Some(zero) = mass.get_mut(first.unsigned_abs() as usize) {
             *zero = rest.max(0.0);
         }
-        Losses {
+        Some(Losses {
             interval,
             first,
             mass,
             unbounded: above.unbounded,
-        }
+        })
     }
 }
 
@@ -219,11 +229,8 @@ impl Losses {
         let least = (self.first as f64 * n).max((low / self.interval).floor());
         let top = (self.first + self.mass.len() as i64 - 1) as f64 * n;
         let most = top.min((high / self.interval).ceil());
-        let points = most - least + 1.0;
-        if points.is_nan() || points > POINTS as f64 {
-            return None;
-        }
-        let size = (points as usize).max(self.mass.len()).next_power_of_two();
+        let size = points(least, most)?.max(self.mass.len());
+        let size = size.next_power_of_two();
         let mut values = vec![0.0; size];
         let place = |i: i64| i.rem_euclid(size as i64) as usize;
         for (i, mass) in (self.first..).zip(&self.mass) {
@@ -294,13 +301,21 @@ impl Losses {
     }
 }
 
-/// The probability that a standard normal number is between two.
+/// The number of points of a grid; `None` if there are too many.
+fn points(first: f64, last: f64) -> Option<usize> {
+    let points = last - first + 1.0;
+    (points <= POINTS as f64).then_some(points as usize)
+}
+
+/// The probability that a standard normal number is between two, of which `a` is not above `b`.
 fn between(a: f64, b: f64) -> f64 {
     let above = |x: f64| 0.5 * erfc(x / std::f64::consts::SQRT_2);
-    match a > 0.0 {
+    let between = match a > 0.0 {
         true => above(a) - above(b),
         false => above(-b) - above(-a),
-    }
+    };
+    // `erfc` does not fall everywhere where its values have few digits.
+    between.max(0.0)
 }
 
 #[cfg(test)]

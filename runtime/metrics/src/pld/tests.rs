@@ -73,3 +73,37 @@ fn more_noise_fewer_steps_and_fewer_clients_are_less() {
             .is_err()
     );
 }
+
+#[test]
+fn little_noise_is_little_privacy() {
+    // Losses of hundreds and more, where `exp` overflows and `erfc` has few digits.
+    for noise in [0.05, 0.025, 0.01, 1e-4, 1e-6] {
+        let exact = gaussian_epsilon(1.0, noise, 1e-5).unwrap();
+        let found = steps(Sampling::Fixed, 1.0, noise, 1);
+        let found = found.epsilon_by_losses(1e-5).unwrap();
+        assert!(
+            found >= exact && found < 1.01 * exact,
+            "{noise}: {found} {exact}"
+        );
+    }
+    let none = steps(Sampling::Poisson, 0.5, 1e-200, 1);
+    assert_eq!(none.epsilon_by_losses(1e-5).unwrap(), f64::INFINITY);
+}
+
+#[test]
+fn little_noise_on_sampled_clients_is_little_privacy() {
+    for (noise, rate, count) in [(0.025, 0.1, 1), (0.012, 0.5, 1), (0.03, 0.1, 20)] {
+        let steps = steps(Sampling::Poisson, rate, noise, count);
+        let (renyi, losses) = (
+            steps.epsilon(1e-5).unwrap(),
+            steps.epsilon_by_losses(1e-5).unwrap(),
+        );
+        // That of one step, as above, where 1 is little beside e^ε.
+        let drawn = gaussian_epsilon(1.0, noise, 1e-5 / rate).unwrap();
+        let least = (drawn + rate.ln()) * (1.0 - 1e-9);
+        assert!(
+            losses >= least && losses < 1.1 * renyi,
+            "{noise}, {rate}, {count}: {losses}, {least} to {renyi}"
+        );
+    }
+}
