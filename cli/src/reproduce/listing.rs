@@ -98,6 +98,9 @@ fn command(settings: &Settings, out: &Path) -> String {
     if let Some(dir) = &settings.data_dir {
         flag("data-dir", &dir.to_string_lossy());
     }
+    if let Some(normalize) = &settings.reading.normalize {
+        flag("normalize", normalize);
+    }
     flag("clients", &settings.run.clients.to_string());
     flag("partition", &settings.run.partition.to_string());
     if let Some(seed) = settings.run.partition_seed {
