@@ -333,3 +333,52 @@ fn snapshot(case: &str, text: &str) {
     settings.set_omit_expression(true);
     settings.bind(|| insta::assert_snapshot!(case, text));
 }
+
+/// Graphs of rare shapes, which a pass leaves as they are or must not fail on.
+#[test]
+fn rare_shapes() {
+    let run = |pass: &str, text: &str| {
+        let read = parse(&format!("// fedround tensor v1\n{text}\n")).unwrap();
+        let (name, mut graph) = read.into_iter().next().unwrap();
+        let request = Request::<Graph>::named(pass).unwrap();
+        PassManager::new().run(&request, &name, &mut graph).unwrap();
+        graph
+    };
+    // Each sum is read by two others: as one sum of terms, the last would have 2⁴⁰ of them.
+    let additions: String = (2..60)
+        .map(|i| format!("  %{i} = tensor.add %{}, %{} : f32[1]\n", i - 1, i - 2))
+        .collect();
+    let fibonacci = format!(
+        "tensor.graph @step(%x: f32[2x3]) {{\n  %0 = tensor.sum %x : f32[1]\n  \
+         %1 = tensor.sum %x : f32[1]\n{additions}  return y = %59\n}}"
+    );
+    assert!(run("join-sums", &fibonacci).nodes.len() < 100);
+    let empty = "tensor.graph @step(%x: f32[2x0x3x3]) {
+  %0 = tensor.relu %x : f32[2x0x3x3]
+  return y = %0
+}";
+    assert_eq!(run("channel-rows", empty).nodes.len(), 1);
+    // What is scattered has fewer rows than what it is scattered into.
+    let part = "tensor.graph @step(%v: f32[2x4], %i: i32[2x4]) {
+  %0 = tensor.full[0.0] : f32[3x4]
+  %1 = tensor.scatter_add[dim 1] %0, %i, %v : f32[3x4]
+  %2 = tensor.sum_dim[dim 1] %1 : f32[3x1]
+  return y = %2
+}";
+    assert_eq!(run("fold", part).nodes.len(), 3);
+    // One operand has a row for each pixel, the other a single one.
+    let row = "tensor.graph @step(%x: f32[2x3x6x6], %i: i32[2x3x3x3], %g: f32[2x3x3x3], %c: f32[1x3x1x1]) {
+  %0 = tensor.max_pool2d_grad[kernel [2, 2], stride [2, 2]] %x, %g, %i : f32[2x3x6x6]
+  %1 = tensor.relu %0 : f32[2x3x6x6]
+  %2 = tensor.reshape %1 : f32[2x3x36]
+  %3 = tensor.mean_dim[dim 2] %2 : f32[2x3x1]
+  %4 = tensor.mean_dim[dim 0] %3 : f32[1x3x1]
+  %5 = tensor.reshape %4 : f32[1x3x1x1]
+  %6 = tensor.sub %5, %c : f32[1x3x1x1]
+  %7 = tensor.expand %6 : f32[2x3x6x6]
+  %8 = tensor.relu_grad %1, %7 : f32[2x3x6x6]
+  return y = %8
+}";
+    let rows = run("channel-rows", row);
+    assert!(rows.nodes.len() > 9, "{}", rows.text("step"));
+}

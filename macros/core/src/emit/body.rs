@@ -2,6 +2,7 @@
 //! regions.
 
 use quote::{ToTokens, quote_spanned};
+use syn::ext::IdentExt;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Expr, ExprIf, ExprMatch, ExprMethodCall, Ident, LitStr, Stmt, Token};
 
@@ -103,7 +104,7 @@ impl Rewrite<'_> {
     fn hyper(&self, name: &Ident, field: &Expr) -> Expr {
         let span = name.span();
         let private = self.spec.names.private(span);
-        let text = LitStr::new(&name.to_string(), span);
+        let text = LitStr::new(&name.unraw().to_string(), span);
         Expr::Verbatim(quote_spanned!(span=> #private::hyper(#text, &#field)))
     }
 }

@@ -17,10 +17,18 @@ pub struct Body<'a> {
     /// What `=`, `+=` and the like assign; `(a, b) = ..` has two targets. A call with `&mut w` among
     /// its arguments assigns `w`, and a method so called its receiver too.
     pub assigns: Vec<Target<'a>>,
-    /// Conditions of `if` and values of `match`.
-    pub conditions: Vec<&'a Expr>,
+    /// Conditions of `if`, values of `match`, and the guards of its arms.
+    pub conditions: Vec<Condition<'a>>,
     /// Uses of `self`.
     pub selfs: Vec<SelfRef<'a>>,
+}
+
+/// What decides where code goes on.
+pub struct Condition<'a> {
+    /// The condition as it was written.
+    pub expr: &'a Expr,
+    /// Names of parts of a known value, which the pattern before a guard binds.
+    pub bound: Vec<String>,
 }
 
 /// A `for` loop.
@@ -80,7 +88,8 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn condition(&mut self, expr: &'a Expr) {
+    fn condition(&mut self, expr: &'a Expr, bound: Vec<String>) {
+        self.body.conditions.push(Condition { expr, bound });
         let outer = std::mem::replace(&mut self.in_condition, true);
         self.visit_expr(expr);
         self.in_condition = outer;
@@ -182,8 +191,7 @@ impl<'a> Visit<'a> for Walk<'a> {
     }
 
     fn visit_expr_if(&mut self, node: &'a ExprIf) {
-        self.body.conditions.push(&node.cond);
-        self.condition(&node.cond);
+        self.condition(&node.cond, Vec::new());
         self.visit_block(&node.then_branch);
         if let Some((_, other)) = &node.else_branch {
             self.visit_expr(other);
@@ -191,15 +199,14 @@ impl<'a> Visit<'a> for Walk<'a> {
     }
 
     fn visit_expr_match(&mut self, node: &'a ExprMatch) {
-        self.body.conditions.push(&node.expr);
-        self.condition(&node.expr);
+        self.condition(&node.expr, Vec::new());
         node.arms.iter().for_each(|arm| self.visit_arm(arm));
     }
 
     fn visit_arm(&mut self, node: &'a Arm) {
         self.framed(Frame::Block, bound_names(&node.pat), |walk| {
             if let Some((_, guard)) = &node.guard {
-                walk.condition(guard);
+                walk.condition(guard, bound_names(&node.pat));
             }
             walk.visit_expr(&node.body);
         });

@@ -10,6 +10,7 @@ pub struct ConstEval<'m> {
     module: &'m Module,
     /// The op that makes a value.
     made: HashMap<Value, &'m Op>,
+    numbers: HashMap<Value, f64>,
 }
 
 impl<'m> ConstEval<'m> {
@@ -17,10 +18,18 @@ impl<'m> ConstEval<'m> {
     pub fn of(module: &'m Module) -> Self {
         let ops = module.all_ops();
         let made = ops.flat_map(|op| op.results.iter().map(move |v| (*v, op)));
-        Self {
+        let mut known = Self {
             module,
             made: made.collect(),
+            numbers: HashMap::new(),
+        };
+        // Operands come before what is made of them, so that each op is looked at once.
+        for op in module.all_ops() {
+            if let ([result], Some(number)) = (op.results.as_slice(), known.number_of(op)) {
+                known.numbers.insert(*result, number);
+            }
         }
+        known
     }
 
     /// The module.
@@ -47,7 +56,11 @@ impl<'m> ConstEval<'m> {
 
     /// A number.
     pub fn number(&self, value: Value) -> Option<f64> {
-        let op = self.made(value)?;
+        self.numbers.get(&value).copied()
+    }
+
+    /// The number that an op makes of known ones.
+    fn number_of(&self, op: &Op) -> Option<f64> {
         let of = |i: usize| op.operands.get(i).and_then(|v| self.number(*v));
         match &op.kind {
             OpKind::Arith(ArithOp::Const(x)) => Some(*x),
@@ -147,6 +160,14 @@ mod tests {
             factor(&format!("{two}%x = arith.pow %z, %t : f32@server")),
             (9.0, None)
         );
+        // Each number is computed once, however often others are made of it.
+        let doubled: Vec<String> = (1..80)
+            .map(|i| format!("%t{i} = arith.add %t{0}, %t{0} : f32@server\n    ", i - 1))
+            .collect();
+        let first = "%t0 = arith.const 1.0 : f32@server\n    ";
+        let last = "%x = arith.mul %t79, %z : f32@server";
+        let many = format!("{first}{}{last}", doubled.concat());
+        assert_eq!(factor(&many), (3.0 * 2_f64.powi(79), None));
         let square = factor("%x = arith.mul %c, %c : f32@server");
         assert_eq!(square, (1.0, Some(OpKind::Arith(ArithOp::Mul))));
     }

@@ -82,6 +82,13 @@ impl Module {
         op.operands.iter().filter(from_clients)
     }
 
+    /// The values that an op sends from clients, to the server or to other clients.
+    pub fn sent_by_clients<'o>(&self, op: &'o Op) -> impl Iterator<Item = &'o Value> {
+        let across = op.kind.direction() == Some(Direction::Across);
+        let across = op.operands.iter().filter(move |_| across);
+        self.uploaded(op).chain(across)
+    }
+
     /// Adds a value of a type.
     pub fn value(&mut self, ty: Type) -> Value {
         self.types.push(ty);

@@ -140,9 +140,9 @@ pub enum Broken {
         /// What it reaches.
         reaches: &'static str,
     },
-    /// A personal part that is uploaded.
+    /// A personal part that a client sends.
     #[error(
-        "the part `{part}` of what is uploaded here is personal by {from}; replace it before: `.replace_parts(&[{part:?}], &k.global_params())`"
+        "the part `{part}` of what clients send here is personal by {from}; replace it before: `.replace_parts(&[{part:?}], &k.global_params())`"
     )]
     Personal {
         /// The part.

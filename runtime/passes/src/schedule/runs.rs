@@ -25,7 +25,7 @@ impl Runs {
             .batches
             .iter()
             .map(|&size| examples.div_ceil(size.max(1)));
-        self.times * batches.product::<u64>()
+        batches.fold(self.times, u64::saturating_mul)
     }
 }
 
@@ -64,10 +64,12 @@ fn count(schedule: &Schedule, block: &Block, here: &Runs, all: &mut [Runs]) {
                     }
                     OpKind::Fed(FedOp::InTurn) => inside.for_each = true,
                     OpKind::Opt(OptOp::ForBatches) => {
-                        inside.times *= index(1);
+                        inside.times = inside.times.saturating_mul(index(1));
                         inside.batches.push(index(2));
                     }
-                    OpKind::Opt(OptOp::ForRows(_) | OptOp::Repeat) => inside.times *= index(0),
+                    OpKind::Opt(OptOp::ForRows(_) | OptOp::Repeat) => {
+                        inside.times = inside.times.saturating_mul(index(0));
+                    }
                     OpKind::Opt(OptOp::Collect) => inside.batches.push(index(1)),
                     // They have no code that the engine carries out.
                     OpKind::Opt(

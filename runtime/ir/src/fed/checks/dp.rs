@@ -106,11 +106,8 @@ fn local(module: &Module, ops: &[&Op], claim: &str) -> Vec<VerifyError> {
     };
     let after = ops.iter().find(on_server).map(|op| op.loc.to_string());
     let exposed = |op: &&&Op| {
-        let across = op.kind.direction() == Some(Direction::Across);
-        let across = op.operands.iter().filter(|_| across);
         module
-            .uploaded(op)
-            .chain(across)
+            .sent_by_clients(op)
             .any(|value| privacy.exposure(*value) > Exposure::Noised)
     };
     let uploads = ops.iter().filter(exposed);
@@ -147,7 +144,12 @@ fn central(module: &Module, ops: &[&Op], claim: &str) -> Vec<VerifyError> {
         tell(func.body.yields.first(), "the next global parameters");
     }
     let broken = |op: &&Op| {
-        let (_, reaches) = told.iter().find(|(value, _)| op.results.contains(value))?;
+        let told = told.iter().find(|(value, _)| op.results.contains(value));
+        let reaches = told.map(|(_, reaches)| *reaches);
+        // What one client sends to another passes no server that adds noise.
+        let across = op.kind.direction() == Some(Direction::Across)
+            && (op.operands.iter()).any(|value| privacy.exposure(*value) > Exposure::Noised);
+        let reaches = reaches.or(across.then_some("other clients"))?;
         let claim = claim.to_owned();
         Some(error(op, Broken::CentralDp { claim, reaches }))
     };

@@ -8,14 +8,15 @@ use super::super::{
 };
 use super::error;
 
-/// 16. Nothing that is uploaded has a personal part in it: a part that `fed.personal` names is
-///     replaced, by `tree.replace_parts`, before its tree is reduced.
+/// 16. Nothing that clients send, to the server or to other clients, has a personal part in it: a part that
+///     `fed.personal` names is replaced, by `tree.replace_parts`, before.
 pub(super) fn parts_stay(module: &Module) -> Vec<VerifyError> {
     let facts = solve(module, &mut Parts::default());
     let mut errors = Vec::new();
     for op in module.all_ops() {
-        let uploaded = module.uploaded(op).filter_map(|value| facts.get(value));
-        for (part, from) in uploaded.flatten() {
+        let sent = module.sent_by_clients(op);
+        let sent = sent.filter_map(|value| facts.get(value));
+        for (part, from) in sent.flatten() {
             let (part, from) = (part.clone(), from.clone());
             errors.push(error(op, Broken::Personal { part, from }));
         }
@@ -77,7 +78,7 @@ impl Analysis for Parts {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::Kind;
+    use super::super::super::{Kind, Topology};
     use super::super::testing::{averaged, broken};
     use super::*;
 
@@ -148,5 +149,28 @@ mod tests {
             kept
         }));
         assert!(matches!(errors[0].1, Broken::Personal { .. }));
+    }
+
+    #[test]
+    fn i16_neighbours_do_not_get_it_either() {
+        let module = super::super::testing::round(|b, w| {
+            let sent = b.everyone(w);
+            let w_k = b.map(sent, |b, k, w| {
+                let own = b.op(OpKind::Fed(FedOp::Personal("v".into(), head())), &[k, w]);
+                let _ = b.op(OpKind::Fed(FedOp::SetClientState("v".into())), &[k, own]);
+                own
+            });
+            let mixed = b.op(OpKind::Fed(FedOp::Mix(Topology::Ring)), &[w_k]);
+            let received = b.map(mixed, |b, _, w| {
+                let zero = b.number(0.0);
+                b.op(OpKind::Tree(TreeOp::Scale), &[zero, w])
+            });
+            b.mean(received)
+        });
+        let errors = broken(&module);
+        let [(op, Broken::Personal { part, .. })] = errors.as_slice() else {
+            panic!("{errors:?}");
+        };
+        assert_eq!((op.as_str(), part.as_str()), ("fed.mix", "head"));
     }
 }

@@ -30,6 +30,8 @@ pub fn encoded(module: &Module) -> HashMap<Value, Encoded> {
         let Some(code) = map.regions.first() else {
             continue;
         };
+        // Their running statistics are others on the client than on the server.
+        let advanced = map.differentiated();
         for (result, yielded) in map.results.iter().zip(&code.yields) {
             let Some(made) = made(code, *yielded) else {
                 continue;
@@ -38,8 +40,8 @@ pub fn encoded(module: &Module) -> HashMap<Value, Encoded> {
                 (OpKind::Tree(TreeOp::Add), [a, b]) => {
                     let received = |v: &Value| {
                         let arg = code.args.iter().skip(1).position(|arg| arg == v)?;
-                        map.operands.get(arg).filter(|v| sent.contains(v))?;
-                        Some(arg)
+                        let sent = map.operands.get(arg).is_some_and(|v| sent.contains(v));
+                        (sent && !advanced.contains(v)).then_some(arg)
                     };
                     let (onto, rest) = match (received(a), received(b)) {
                         (Some(onto), _) => (onto, b),

@@ -139,7 +139,11 @@ impl Unsent {
         let arg = region.args.iter().skip(1).position(|arg| *arg == value);
         let source = arg.and_then(|i| map.operands.get(i));
         if source.is_some_and(|source| self.down.contains_key(source)) {
-            return Leaves::all();
+            // A gradient of it advances its running statistics.
+            return match map.differentiated().contains(&value) {
+                true => Leaves::all().minus(&["Buffer".to_owned()]),
+                false => Leaves::all(),
+            };
         }
         let made = region.ops.iter().find(|op| op.results.contains(&value));
         let Some((OpKind::Tree(TreeOp::ReplaceParts(names)), [rest, taken])) =

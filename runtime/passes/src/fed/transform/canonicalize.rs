@@ -106,7 +106,7 @@ impl Canonicalize<'_> {
         times.and_then(|times| self.definitions.count(*times)) == Some(0)
     }
 
-    /// A carried value that every step hands on as it is.
+    /// A carried value that every step hands on as it is, statistics included.
     fn passed_through_loop(&mut self, op: &Op) {
         let (Some((fixed, own)), [region]) = (op.kind.carried_from(), op.regions.as_slice()) else {
             return;
@@ -116,9 +116,10 @@ impl Canonicalize<'_> {
             .iter()
             .skip(fixed)
             .zip(region.args.iter().skip(own));
+        let advanced = op.differentiated();
         for ((first, arg), (yielded, result)) in carried.zip(region.yields.iter().zip(&op.results))
         {
-            if arg == yielded {
+            if arg == yielded && !advanced.contains(arg) {
                 self.replace.insert(*arg, *first);
                 self.replace.insert(*result, *first);
                 self.changed = true;

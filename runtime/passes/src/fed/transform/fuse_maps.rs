@@ -3,7 +3,7 @@
 //!
 //! FedAvg trains in one map and counts examples in another. After the pass, each client yields its model
 //! together with its weight, and the weighted mean can add up one client after another (see
-//! [`stream`](crate::tensor::stream)).
+//! [`stream`](crate::schedule::stream)).
 
 use fedround_ir::fed::{FedOp, Module, Op, OpKind, OptOp, Region, Value};
 
@@ -11,9 +11,9 @@ use super::rewrite::Replace;
 
 /// Fuses maps in each block of the server. Returns whether there were any.
 ///
-/// A map moves up to the map that it reads from. It stays if another map is between the two, which could
-/// change client state that it reads, and if it loops over batches, whose order depends on the number
-/// of maps before it.
+/// A map moves up to the map that it reads from. It stays if another map is between the two, also one in a
+/// loop, which could change client state that it reads, and if it loops over batches, whose order depends on
+/// the number of maps before it.
 pub fn fuse_maps(module: &mut Module) -> bool {
     let mut changed = false;
     for func in &mut module.funcs {
@@ -26,7 +26,7 @@ fn in_region(region: &mut Region) -> bool {
     let mut changed = false;
     let mut i = 0;
     while i < region.ops.len() {
-        if region.ops[i].kind == OpKind::Fed(FedOp::Map) {
+        if is_map(&region.ops[i]) {
             if let Some(into) = producer(&region.ops, i) {
                 let second = region.ops.remove(i);
                 merge(&mut region.ops[into], second);
@@ -46,9 +46,10 @@ fn in_region(region: &mut Region) -> bool {
 /// The map just before the `i`-th op, if that may become part of it.
 fn producer(ops: &[Op], i: usize) -> Option<usize> {
     let second = &ops[i];
-    let into = ops[..i]
-        .iter()
-        .rposition(|op| op.kind == OpKind::Fed(FedOp::Map))?;
+    let into = ops[..i].iter().rposition(|op| op.contains(is_map))?;
+    if !is_map(&ops[into]) {
+        return None;
+    }
     let reads = |v| ops[into].results.contains(v);
     let known = |v: &Value| !ops[into + 1..i].iter().any(|op| op.results.contains(v));
     let fuses = second.operands.iter().any(reads)
@@ -57,6 +58,10 @@ fn producer(ops: &[Op], i: usize) -> Option<usize> {
         && second.regions.iter().flat_map(Region::reads).all(|v| known(&v))
         && !second.contains(walks_batches);
     fuses.then_some(into)
+}
+
+fn is_map(op: &Op) -> bool {
+    op.kind == OpKind::Fed(FedOp::Map)
 }
 
 fn walks_batches(op: &Op) -> bool {
@@ -121,5 +126,30 @@ mod tests {
         verify_linked(&module).unwrap();
         assert_eq!(maps(&module), 1);
         assert!(!fuse_maps(&mut module));
+    }
+
+    #[test]
+    fn a_map_stays_behind_maps_in_a_loop() {
+        use crate::testing::{Closure, linked};
+        use fedround::__private::{for_each, range};
+        use fedround::Definer;
+
+        let mut module = linked(&Closure(|m: &mut Definer| {
+            m.round(|server, w| {
+                let all = server.all_clients();
+                let a_k = w.broadcast(&all).map(|_, w| 2.0 * w);
+                // It changes a state that the last map reads.
+                let _ = for_each(range(2), (w.clone(),), |(), (x,)| {
+                    let x_k = x.broadcast(&all).map(|k, x| {
+                        k.set_state("c", &x);
+                        x
+                    });
+                    (x_k.mean(),)
+                });
+                a_k.map(|k, a| a + k.state("c")).mean()
+            });
+        }));
+        assert!(!fuse_maps(&mut module));
+        verify_linked(&module).unwrap();
     }
 }

@@ -73,7 +73,7 @@ fn invariants(op: &mut Op) -> Vec<Op> {
 
 /// Pure ops whose operands are all defined outside, or by such ops.
 fn collect(region: &Region, inside: &mut HashSet<Value>, state: bool, fixed: &mut Vec<Op>) {
-    for op in region.all_ops() {
+    for op in &region.ops {
         let pure = match op.kind.effect() {
             Effect::Writes | Effect::Draws => false,
             Effect::Reads => !state,
@@ -83,6 +83,11 @@ fn collect(region: &Region, inside: &mut HashSet<Value>, state: bool, fixed: &mu
         if pure && known && op.regions.is_empty() {
             op.results.iter().for_each(|v| _ = inside.remove(v));
             fixed.push(op.clone());
+        }
+        // Code of clients stays with them, where the loop is the server's.
+        if op.kind != OpKind::Fed(FedOp::Map) {
+            let inner = op.regions.iter();
+            inner.for_each(|region| collect(region, inside, state, fixed));
         }
     }
 }
@@ -190,5 +195,27 @@ mod tests {
         let of = |op: &str| text.find(op).unwrap();
         assert!(of("priv.clip") < of("opt.repeat"), "{text}");
         assert!(of("opt.repeat") < of("priv.noise"), "{text}");
+    }
+
+    #[test]
+    fn code_of_clients_stays_with_them() {
+        let taught = |m: &mut Definer| {
+            use fedround::__private::{for_each, range};
+            m.round(|server, w| {
+                let all = server.all_clients();
+                let (w,) = for_each(range(2), (w,), |(), (w,)| {
+                    let w_k = w.broadcast(&all).map(|k, w| {
+                        let open = k.public();
+                        let g = grad(&w, |w| cross_entropy(k.forward(w, &open.x), &open.y));
+                        &w - 0.1 * g
+                    });
+                    (w_k.mean(),)
+                });
+                w
+            });
+        };
+        let mut module = link(stage(&Closure(taught)).unwrap()).unwrap().module;
+        licm(&mut module);
+        verify_linked(&module).unwrap();
     }
 }

@@ -182,11 +182,14 @@ impl<'m> Linker<'m> {
             }
             _ => {
                 let operands = translate(&op.operands, map);
+                // A cohort that is made in a loop is not there after it.
+                let drawn = self.drawn;
                 let regions = op
                     .regions
                     .iter()
                     .map(|region| self.region(region, map, frame))
                     .collect();
+                self.drawn = drawn;
                 let results = self.fresh(&op.results, map);
                 let kind = |v: &Value| self.target.type_of(*v).kind;
                 if matches!(

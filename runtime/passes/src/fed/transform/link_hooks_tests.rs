@@ -254,3 +254,28 @@ fn the_start_of_the_round_is_its_argument() {
     assert!(!text.contains("fed.start_params"), "{text}");
     assert!(text.contains("tree.add %w, "), "{text}");
 }
+
+#[test]
+fn a_cohort_of_a_loop_is_not_there_after_it() {
+    use crate::testing::Closure;
+    use fedround::__private::{for_each, range};
+    use fedround::Definer;
+
+    let module = |after: bool| {
+        let own = Closure(move |m: &mut Definer| {
+            m.round(|server, w| {
+                let first = w.broadcast(&server.sample(0.5));
+                let (w,) = for_each(range(2), (first.mean(),), |(), (w,)| {
+                    (w.broadcast(&server.sample(0.5)).mean(),)
+                });
+                match after {
+                    true => w.broadcast(&server.current_cohort()).mean(),
+                    false => w,
+                }
+            });
+        });
+        fedround::stage(&own).unwrap()
+    };
+    verify_linked(&link_hooks(&module(false)).unwrap()).unwrap();
+    verify_linked(&link_hooks(&module(true)).unwrap()).unwrap();
+}

@@ -130,7 +130,7 @@ impl Wire {
             false => match (&self.encoded, self.times) {
                 (Some(encoded), 1) => encoded.formula.clone(),
                 (Some(encoded), times) => format!("{times}·{}", encoded.formula),
-                (None, times) => format!("{}{}", 4 * times, self.symbol()),
+                (None, times) => format!("{}{}", times.saturating_mul(4), self.symbol()),
             },
         }
     }

@@ -50,7 +50,8 @@ impl Rows {
     /// The rows of a value, if they are at hand.
     fn known(&mut self, graph: &mut Growing, v: Val, loc: Loc) -> Result<Option<Val>, GraphError> {
         let known = self.of.get(&v).copied();
-        if known.is_some() || graph.shape(v).len() != 4 || !has_channels_last(graph, v) {
+        let is_image = graph.shape(v).len() == 4 && graph.type_of(v).len() > 0;
+        if known.is_some() || !is_image || !has_channels_last(graph, v) {
             return Ok(known);
         }
         let channels = graph.shape(v)[1];
@@ -149,9 +150,12 @@ impl Rows {
     fn elementwise(&mut self, graph: &mut Growing, node: Node) -> Result<Vec<Val>, GraphError> {
         let ins: Vec<_> = node.ins.iter().map(|v| graph.type_of(*v)).collect();
         let shape = node.op.infer(&ins, node.loc)?.swap_remove(0).shape;
-        let Some(ins) = self.operands(graph, &node, &shape)? else {
+        let Some(mut ins) = self.operands(graph, &node, &shape)? else {
             return Ok(graph.push_multi(node.op, &node.ins, node.loc)?);
         };
+        if matches!(node.op, Op::ReluGrad | Op::And | Op::Or) {
+            alike(graph, &mut ins, node.loc)?;
+        }
         let rows = graph.push(node.op, &ins, node.loc)?;
         let out = turned_back(graph, rows, shape, node.loc)?;
         self.of.insert(out, rows);
@@ -165,7 +169,7 @@ impl Rows {
         node: &Node,
         shape: &[usize],
     ) -> Result<Option<Vec<Val>>, GraphError> {
-        if shape.len() < 3 {
+        if shape.len() < 3 || shape.contains(&0) {
             return Ok(None);
         }
         let pixels = shape.iter().product::<usize>() / shape[1];
@@ -187,6 +191,19 @@ impl Rows {
         }
         Ok(any.then_some(ins))
     }
+}
+
+/// Repeats single rows, where others are those of all pixels: some ops repeat none.
+fn alike(graph: &mut Growing, rows: &mut [Val], loc: Loc) -> Result<(), GraphError> {
+    let all = rows.iter().map(|v| graph.shape(*v)[0]).max().unwrap_or(1);
+    for v in rows {
+        let mut shape = graph.shape(*v).to_vec();
+        if shape[0] < all {
+            shape[0] = all;
+            *v = graph.push(Op::Expand(shape), &[*v], loc)?;
+        }
+    }
+    Ok(())
 }
 
 /// A value in its own shape, of its rows.

@@ -220,7 +220,16 @@ fn scattered(graph: &Growing, d: usize, a: Val) -> Option<Val> {
             op: Op::ScatterAdd(along),
             ins,
             ..
-        } if *along == d => (constant(graph, ins[0]) == Some(0.0)).then_some(ins[2]),
+        } if *along == d => {
+            // It may have fewer elements along the other dimensions.
+            let outside = |v: Val| {
+                let mut shape = graph.shape(v).to_vec();
+                shape[d] = 1;
+                shape
+            };
+            let into_zeros = constant(graph, ins[0]) == Some(0.0);
+            (into_zeros && outside(a) == outside(ins[2])).then_some(ins[2])
+        }
         _ => None,
     }
 }

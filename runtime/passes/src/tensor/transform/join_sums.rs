@@ -4,6 +4,8 @@
 //! elements is a kernel of its own. `sum(a) + sum(b) + …` becomes a sum over rows for each, which is part
 //! of the kernel that computes the terms, and one sum over all of these.
 
+use std::collections::HashSet;
+
 use fedround_ir::Loc;
 use fedround_ir::tensor::{Graph, GraphError, Node, Op, Val};
 
@@ -24,21 +26,29 @@ pub fn join_sums(graph: &Graph) -> Result<Graph, GraphError> {
     }
     let is_addition = |node: &Node| node.op == Op::Add && graph.shape(node.outs[0]) == [1];
     let mut old = graph.nodes.iter();
+    // What several ops read is computed anyway: it is one term of each.
+    let mut shared = HashSet::new();
     let joined = Rewrite::run(graph, |rewrite, node| {
         // The last addition of a chain: what reads it, if anything does, is another op.
-        let last = old.next().is_some_and(|old| {
+        let (mut last, mut is_read_again) = (false, false);
+        if let Some(old) = old.next() {
             let by = &readers[old.outs[0].0 as usize];
-            is_addition(old) && !by.iter().any(|&i| is_addition(&graph.nodes[i]))
-        });
+            last = is_addition(old) && !by.iter().any(|&i| is_addition(&graph.nodes[i]));
+            is_read_again = by.len() > 1;
+        }
         let mut terms = Terms::default();
         if last {
-            terms.add(&rewrite.new, node.ins[0]);
-            terms.add(&rewrite.new, node.ins[1]);
+            terms.add(&rewrite.new, &shared, node.ins[0]);
+            terms.add(&rewrite.new, &shared, node.ins[1]);
         }
-        if terms.sums.len() < 2 {
-            return rewrite.keep(node);
+        let outs = match terms.sums.len() {
+            0 | 1 => rewrite.keep(node)?,
+            _ => vec![terms.total(&mut rewrite.new, node.loc)?],
+        };
+        if is_read_again {
+            shared.extend(&outs);
         }
-        Ok(vec![terms.total(&mut rewrite.new, node.loc)?])
+        Ok(outs)
     })?;
     Ok(dce(&joined))
 }
@@ -53,13 +63,15 @@ struct Terms {
 }
 
 impl Terms {
-    fn add(&mut self, graph: &Growing, v: Val) {
-        match graph.producer(v) {
+    fn add(&mut self, graph: &Growing, shared: &HashSet<Val>, v: Val) {
+        match graph.producer(v).filter(|_| !shared.contains(&v)) {
             Some(node) if node.op == Op::Add && graph.shape(v) == [1] => {
-                self.add(graph, node.ins[0]);
-                self.add(graph, node.ins[1]);
+                self.add(graph, shared, node.ins[0]);
+                self.add(graph, shared, node.ins[1]);
             }
-            Some(node) if node.op == Op::Sum => self.sums.push(node.ins[0]),
+            Some(node) if node.op == Op::Sum && !graph.shape(node.ins[0]).is_empty() => {
+                self.sums.push(node.ins[0]);
+            }
             _ => self.others.push(v),
         }
     }

@@ -1,6 +1,6 @@
 use super::super::testing::{Round, averaged, broken, round};
 use super::*;
-use crate::fed::{ArithOp, Reduce, TreeOp};
+use crate::fed::{ArithOp, Reduce, Topology, TreeOp};
 
 /// DP-FedAvg: the mean of clipped updates, with what is left out by the flags.
 fn dp_fed_avg(claim: Option<Dp>, clip: bool, local: bool, central: bool) -> Module {
@@ -271,4 +271,19 @@ fn i15_a_gradient_leaves_running_statistics_from_there_on() {
         matches!(&errors[..], [(op, Broken::CentralDp { .. })] if op == "fed.mean"),
         "{errors:?}"
     );
+}
+
+#[test]
+fn i15_what_clients_send_to_each_other_passes_no_server() {
+    for dp in [Dp::Central, Dp::Local] {
+        let module = round(|b, w| {
+            b.claim(dp);
+            let sent = b.everyone(w);
+            let w_k = b.map(sent, |b, k, w| b.train(k, w));
+            let mixed = b.op(OpKind::Fed(FedOp::Mix(Topology::Ring)), &[w_k]);
+            b.op(OpKind::Fed(FedOp::Consensus), &[mixed])
+        });
+        let errors = broken(&module);
+        assert!(errors.iter().any(|(op, _)| op == "fed.mix"), "{errors:?}");
+    }
 }

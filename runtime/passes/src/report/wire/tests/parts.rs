@@ -190,3 +190,26 @@ fn parts_that_do_not_cross_are_not_in_the_bytes() {
     );
     assert_eq!(rows[1].formula(), "0");
 }
+
+/// A gradient of what a client received advances the running statistics in it.
+#[test]
+fn statistics_that_training_advanced_are_sent() {
+    fn step(k: &ClientCx, w: &Params, of: &Params) -> Params {
+        let b = k.batch(10);
+        let g = grad(of, |w| cross_entropy(k.forward(w, &b.x), &b.y));
+        (w - 0.1 * g).replace_parts(&["BatchNorm"], w)
+    }
+    let of_a_copy = sent(|server, w| {
+        let w_k = w.broadcast(&server.all_clients()).map(|k, w| {
+            let copy = w.replace_parts(&["Buffer"], &w.zeros_like());
+            step(k, &w, &copy)
+        });
+        w_k.mean()
+    });
+    let of_itself = sent(|server, w| {
+        let w_k = w.broadcast(&server.all_clients());
+        w_k.map(|k, w| step(k, &w, &w)).mean()
+    });
+    assert_eq!(of_a_copy[1], "(P − P[BatchNorm])");
+    assert_ne!(of_itself[1], of_a_copy[1]);
+}
