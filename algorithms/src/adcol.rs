@@ -18,6 +18,7 @@ use crate::representations::{RepresentationNoise, judged, sent};
 /// - Each party keeps no state of its optimizer from round to round.
 /// - With `noise = "laplace"`, representations have an L1 norm of 1, so that noise of scale `2/ε`
 ///   gives ε for one of them; the paper's scale is `1/ε` of representations that it does not bound.
+///   Parties train against the discriminator with such rows, too, but without noise.
 ///
 /// `older(adcol)` has the discriminators of earlier rounds, too, `shared-head(adcol)` one predictor of
 /// all parties, `dp-sgd(adcol)` noise on the discriminator's gradients, and `fixed-parties(adcol)` a
@@ -64,8 +65,10 @@ pub struct Adcol<A = FedAvg> {
 
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for Adcol<A> {
+    /// Algorithm 1, a round: of `w` the server sends and trains the discriminator alone.
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         let s_t = server.sample(self.share);
+        // Parties train against D, and send R_i = G_i(x) of their examples.
         let r_k = w.broadcast(&s_t).map(|k, w| {
             let w = self.client_update(k, w);
             let rows = (self.rows, self.sample, self.normalised);
@@ -73,7 +76,9 @@ impl<A: Algorithm> Algorithm for Adcol<A> {
             r.release("representations, Alg. 1")
         });
         let r_k = r_k.gather();
+        // {(R_i, i)}
         let (r, id) = (r_k.concat(), r_k.map(|k, r| k.labels(&r)).concat());
+        // D ← D − η ∇ CE(D(R), id), over shuffled mini-batches.
         let d = server.run(|s| {
             let mut w = s.get(&w);
             let sgd = Sgd::new(self.d_lr).momentum(self.d_momentum);
@@ -103,7 +108,7 @@ impl<A: Algorithm> Algorithm for Adcol<A> {
     fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
         let r = k.apply("represent", w, &b.x);
         let d = k.global_params().replace_parts(&["Model"], w);
-        let d = k.apply("discriminate", &d, &judged(&r, self.normalised));
+        let d = k.apply("discriminate", &d, &judged(&r, self.normalised, self.noise));
         cross_entropy(k.apply("head", w, &r), &b.y) + self.mu * loss("kl_from_uniform", &d)
     }
 

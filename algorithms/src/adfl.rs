@@ -7,11 +7,11 @@ use crate::FedAvg;
 /// What an image of [`Adfl`] begins as.
 #[derive(Hyper, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AdflStart {
-    /// Uniform noise.
+    /// Uniform noise between black and white.
     Noise,
-    /// Zeros.
+    /// All pixels black.
     Black,
-    /// Ones.
+    /// All pixels white.
     White,
 }
 
@@ -27,7 +27,8 @@ pub enum AdflStart {
 ///
 /// Departs:
 /// - The paper gives neither number nor size of the steps towards an image, and no ball around its
-///   start; here all begin as one image, and stay in the range of pixels.
+///   start. Here the images of one class begin alike for all models, but each class begins as its own
+///   noise. All stay between `black` and `white`, which are to be those of the data that clients train on.
 /// - The step size of local training falls with every round, or stays. In the paper the loss of
 ///   validation clients says when it falls: `validated(adfl)`.
 /// - Where nobody reads any image, the models weigh the same.
@@ -41,9 +42,15 @@ pub struct Adfl<A = FedAvg> {
     /// Steps towards an adversarial image.
     #[hyper(default = 50, range = 0..)]
     pub steps: usize,
-    /// `ε`: size of such a step, of pixels from 0 to 1.
+    /// `ε`: size of such a step, as a share of the way from black to white.
     #[hyper(default = 0.01, range = 0.0..)]
     pub epsilon: f32,
+    /// The number of a black pixel in the data: -2 where images are scaled to be between -2 and 2.
+    #[hyper(default = 0.0)]
+    pub black: f32,
+    /// The number of a white pixel in the data, above that of a black one.
+    #[hyper(default = 1.0)]
+    pub white: f32,
     /// What an image begins as.
     #[hyper(default = AdflStart::Noise)]
     pub start: AdflStart,
@@ -54,11 +61,10 @@ pub struct Adfl<A = FedAvg> {
 
 /// Tells the mean and the standard deviation of all `q[j][k][c]` with `j ≠ k`.
 fn report_spread(server: &ServerCx, q_k: &Gathered<Tensor>, own_k: &Gathered<Tensor>) {
-    let sums = q_k.zip(own_k).map(|_, (q, own)| {
+    let (sum, squares, count) = q_k.zip(own_k).map(|_, (q, own)| {
         let others = (-own).add_scalar(1.0);
         (loss("sum", &q), q.sq_norm(), loss("sum", &others))
     });
-    let (sum, squares, count) = sums;
     let count = count.sum().max(1.0);
     let mean = sum.sum() / &count;
     let variance = squares.sum() / &count - &mean * &mean;
@@ -71,10 +77,14 @@ impl<A: Algorithm> Algorithm for Adfl<A> {
     /// `m ← Σ_k w_k m^k`, with weights `w_k` by what was read of the images `x_{k,c}`.
     fn aggregate(&self, server: &ServerCx, m_k: Clients<Params>) -> Server<Params> {
         let c = server.run(|s| s.classes());
-        let start = server.run(|s| match self.start {
-            AdflStart::Noise => function("uniform", &s.get(&c).zero_inputs()),
-            AdflStart::Black => s.get(&c).zero_inputs(),
-            AdflStart::White => s.get(&c).zero_inputs().add_scalar(1.0),
+        let range = self.white - self.black;
+        let start = server.run(|s| {
+            let zero = s.get(&c).zero_inputs();
+            match self.start {
+                AdflStart::Noise => (&range * function("uniform", &zero)).add_scalar(self.black),
+                AdflStart::Black => zero.add_scalar(self.black),
+                AdflStart::White => zero.add_scalar(self.white),
+            }
         });
         let m_k = m_k.gather();
         // Targeted I-FGSM: an image of each class, as this model sees it.
@@ -82,7 +92,7 @@ impl<A: Algorithm> Algorithm for Adfl<A> {
             let (mut x, c) = (k.get(&start), k.get(&c));
             for _ in 0..self.steps {
                 let g = grad(&x, |x| cross_entropy(k.forward(&m, x), &c));
-                x = (&x - self.epsilon * g.sign()).clamp(0.0, 1.0);
+                x = (&x - self.epsilon * &range * g.sign()).clamp(self.black, self.white);
             }
             (x.clone(), c, k.labels(&x))
         });

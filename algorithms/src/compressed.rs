@@ -38,7 +38,7 @@ pub struct Compressed<A = FedAvg> {
     #[hyper(default = CompressedCodec::TopK)]
     pub codec: CompressedCodec,
     /// `k/P`: share of the entries that `top-k` and `random-k` send.
-    #[hyper(default = 0.01, range = 0.0..=1.0)]
+    #[hyper(default = 0.01, range = 0.000001..=1.0)]
     pub share: f32,
     /// `b`: bits of an entry, for `quantize`.
     #[hyper(default = 4, range = 2..=16)]

@@ -26,7 +26,7 @@ pub struct Ef21 {
     #[hyper(default = 0.1, range = 0.0..=1000000.0)]
     pub lr: f32,
     /// `k/P`: share of the entries that a client sends; at 1 it is distributed gradient descent.
-    #[hyper(default = 0.01, range = 0.0..=1.0)]
+    #[hyper(default = 0.01, range = 0.000001..=1.0)]
     pub share: f32,
 }
 

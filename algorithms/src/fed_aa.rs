@@ -18,9 +18,10 @@ pub enum FedAaModality {
 /// anonymous submission, Algorithms 1 to 4, <https://openreview.net/>.
 ///
 /// Clients reveal the names of their classes or, for captions, the one that their model fits best. The
-/// server inverts each client's model to inputs of those, fine-tunes it on the inputs from the others, and trains for each client a network
-/// that knows its representations, which a second local pass makes it fool. The server holds every
-/// client's model, so that hiding the classes' examples from it needs more than this.
+/// server inverts each client's model to inputs of those, and fine-tunes it on the inputs from the others.
+/// For each client it trains an identifier, a network that knows the client's representations. In a second
+/// local pass the client's model learns to fool it. The server holds every client's model, so that hiding
+/// the classes' examples from it needs more than this.
 ///
 /// The server tells as its number `identifier_accuracy` how often identifiers are right of the images that
 /// they were trained on: the mean over clients, and of a client over its own and the others' images, so
@@ -97,53 +98,57 @@ impl<A: Algorithm> Algorithm for FedAa<A> {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         let s_t = server.sample(self.share);
         let (w_k, y_k, n_k) = w.broadcast(&s_t).map(|k, w| {
-            // Algorithm 1, Eq. (2).
+            // Algorithm 1, Eq. (2): the first local pass.
             let w = self.client_update(k, w.replace_parts(&["identifier"], &w.zeros_like()));
             let y = modality(k, &w, self.modality);
             let w = w.replace_parts(&["identifier"], &k.global_params());
             (w, y, k.num_examples())
         });
         let (w_k, y_k, n_k) = (w_k.gather(), y_k.gather(), n_k.gather());
-        // Eq. (4).
+        // Eq. (4): each model is inverted, from noise to images `x_k` of what its client revealed.
         let (x_k, id_k) = w_k.zip(&y_k).map(|k, (w, y)| {
-            let (x, inverse) = (y.zero_inputs().noise(self.sigma), Lbfgs::new(5).armijo(10));
-            let of = |x: &Tensor| k.loss(&w, x, &y);
-            let x = inverse.minimize(&x, self.iterations, of);
+            let (noise, inverse) = (y.zero_inputs().noise(self.sigma), Lbfgs::new(5).armijo(10));
+            let task_loss = |x: &Tensor| k.loss(&w, x, &y);
+            let x = inverse.minimize(&noise, self.iterations, task_loss);
             (x.clone(), k.labels(&x))
         });
+        // All images `X_adv` with what they show, `Y_c`, and whose model they were made of.
         let (x, y, id) = (x_k.concat(), y_k.concat(), id_k.concat());
-        // Eq. (5): on all images but the client's own.
+        // Eq. (5): each model is fine-tuned on all images but its own.
         let w_k = w_k.map(|k, w| {
             let (mut w, x, y, id) = (w, k.get(&x), k.get(&y), k.get(&id));
-            let others = (-function("same", (&id, &k.labels(&x)))).add_scalar(1.0);
-            let of = |w: &Params| k.loss_of(w, &x, &y, &others);
+            let is_others = (-function("same", (&id, &k.labels(&x)))).add_scalar(1.0);
+            let task_loss = |w: &Params| k.loss_of(w, &x, &y, &is_others);
             for _ in 0..self.fine_tune {
-                w -= self.eta * grad(&w, of);
+                w -= self.eta * grad(&w, task_loss);
             }
             w
         });
+        // F_avg and T_avg.
         let w_avg = w_k.weighted_mean(&n_k);
-        // Eq. (6), Algorithm 2.
+        // Eq. (6), Algorithm 2: `I_k` learns to tell F_avg's features of the client's images from those of others.
         let i_k = id_k.map(|k, _| {
             let (mut w, x, id) = (k.get(&w_avg), k.get(&x), k.get(&id));
-            let own = function("same", (&id, &k.labels(&x)));
-            let v = k.apply("features", &w, &x);
+            let is_own = function("same", (&id, &k.labels(&x)));
+            let features = k.apply("features", &w, &x);
             let mut opt = Adam::new(self.identifier_lr).betas(0.5, 0.9).start(&w);
-            let of = |w: &Params| loss("identification", (&k.apply("identify", w, &v), &own));
+            let identify = |w: &Params| k.apply("identify", w, &features);
+            let identifier_loss = |w: &Params| loss("identification", (&identify(w), &is_own));
             for _ in 0..self.identifier_steps {
-                let g = grad(&w, of);
+                let g = grad(&w, identifier_loss);
                 opt.step(&mut w, g);
             }
             w
         });
+        // How often they are right.
         let accuracy_k = i_k.map(|k, w| {
             let (x, id) = (k.get(&x), k.get(&id));
-            let own = function("same", (&id, &k.labels(&x)));
-            let v = k.apply("features", &w, &x);
-            loss("identified", (&k.apply("identify", &w, &v), &own))
+            let is_own = function("same", (&id, &k.labels(&x)));
+            let features = k.apply("features", &w, &x);
+            loss("identified", (&k.apply("identify", &w, &features), &is_own))
         });
         server.set_state("identifier_accuracy", &accuracy_k.mean());
-        // Eq. (7), Algorithm 3.
+        // Eq. (7), Algorithm 3: in the second local pass the model learns to fool `I_k`, which stays as it is.
         let w_k = i_k.scatter().map(|k, i| {
             let mut w = i.clone();
             for b in k.batches(self.second, self.second_batch) {

@@ -18,6 +18,9 @@ use crate::distilled::{FedFedNoise, FedFedRecipe, protected, released_as, snr_db
 /// Generator and judge are parts of the model that the base trains: they do not cross in its rounds
 /// where it trains by `client_update`.
 ///
+/// The pixels of the data must be between 0 and 1, because those of the generator's images are: CIFAR-10 and
+/// other datasets with another range need `--normalize none`.
+///
 /// The server tells the signal-to-noise ratio of the pool as its number `snr_db`, in decibels from -100
 /// to 100. It computes it of what is shared and the noise's size, so nothing more is sent for it.
 ///
@@ -36,9 +39,10 @@ use crate::distilled::{FedFedNoise, FedFedRecipe, protected, released_as, snr_db
 /// - One protected copy, as in the text; the code has two, of different noise.
 /// - The code's mixed and masked images, and its weights by a client's data, are left out.
 ///
-/// Defaults: the text's rounds and noise. It gives no weights: they are those of the code after its
-/// first ten rounds. `ρ` has no value in either. The code's distillation is `recipe = "code"` with
-/// `keep_adam = true`.
+/// Defaults: the text's rounds and noise. It gives no weights: they are the numbers of the code after its
+/// first ten rounds. `λ_kl` weighs three times as much here, because the code divides the divergence by
+/// three times the size of a code; `recipe = "code"` does as well. `ρ` has no value in either. The code's
+/// distillation is `recipe = "code"` with `keep_adam = true`.
 #[derive(Hyper, Debug, Clone)]
 #[hyper(name = "fedfed")]
 pub struct FedFed<A = FedAvg> {
@@ -69,7 +73,8 @@ pub struct FedFed<A = FedAvg> {
     /// `λ_ce`: weight of classifying what is shared.
     #[hyper(default = 2.0, range = 0.0..)]
     pub classify: f32,
-    /// `λ_kl`: weight of the divergence of the generator's codes.
+    /// `λ_kl`: weight of the divergence of the generator's codes, a mean over their entries; with
+    /// `recipe = "code"` a third of it.
     #[hyper(default = 0.005, range = 0.0..)]
     pub kl: f32,
     /// `λ_x`: weight of classifying `x`.
@@ -102,10 +107,11 @@ pub struct FedFed<A = FedAvg> {
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for FedFed<A> {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
-        // x_p = clip(x − q(x)) + n.
+        // x_p = clip(x_s) + n, of x_s = x − q(x).
         let (how, size) = ((self.recipe, self.noise), (self.rho, self.sigma));
         let protect = |x_s: Tensor| protected(x_s, how, &size);
         if server.phase("distill", self.distill) {
+            // Algorithm 1: clients train the generator q and the judge, whose mean the server takes.
             let s_t = server.sample(self.distill_share);
             let w_k = w.broadcast(&s_t).map(|k, w| {
                 let mut w = w.replace_parts(&["Model"], &w.zeros_like());
@@ -116,14 +122,14 @@ impl<A: Algorithm> Algorithm for FedFed<A> {
                 };
                 let (reconstruct, kl) = weights(k, self.recipe, (self.reconstruct, self.kl));
                 for b in k.batches(1, self.distill_batch) {
-                    // Eq. (9).
+                    // Eq. (9), its bound as a penalty: λ_re ‖q(x) − x‖² + λ_ce CE(x_p) + λ_kl KL + λ_x CE(x).
                     let g = grad(&w, |w| {
                         let x_r = k.apply("generate", w, &b.x);
-                        let judge = |x: &Tensor| cross_entropy(k.apply("judge", w, x), &b.y);
+                        let judged = |x: &Tensor| cross_entropy(k.apply("judge", w, x), &b.y);
                         &reconstruct * loss("image_mse", (&x_r, &b.x))
-                            + self.classify * judge(&protect(&b.x - &x_r))
+                            + self.classify * judged(&protect(&b.x - &x_r))
                             + &kl * loss("kl_to_normal", &k.apply("code", w, &b.x))
-                            + self.direct * judge(&b.x)
+                            + self.direct * judged(&b.x)
                     });
                     opt.step(&mut w, g);
                 }
@@ -134,6 +140,7 @@ impl<A: Algorithm> Algorithm for FedFed<A> {
             });
             w_k.weighted_mean(|k| k.num_examples())
         } else if server.phase("share", 1) {
+            // Algorithm 1, its end: every client sends x_p of its examples once, and gets all clients'.
             let all = server.all_clients();
             let (x_k, y_k) = w.broadcast(&all).map(|k, w| {
                 let w = w.replace_parts(&["Model", "judge"], &w.zeros_like());
@@ -146,6 +153,7 @@ impl<A: Algorithm> Algorithm for FedFed<A> {
                     y.release("labels, Alg. 1"),
                 )
             });
+            // D_s
             let (x, y) = (x_k.gather().concat(), y_k.gather().concat());
             let snr = server.run(|s| snr_db(&s.get(&x).tensor(), self.noise, &self.sigma));
             server.set_state("snr_db", &snr);
@@ -157,7 +165,7 @@ impl<A: Algorithm> Algorithm for FedFed<A> {
             });
             w
         } else {
-            // Clients need no generator and no judge any more, whatever the base reads.
+            // Algorithm 2: the base's round. Clients need no generator and no judge any more, whatever it reads.
             let used = w.replace_parts(&["generator", "judge"], &w.zeros_like());
             let next = self.base.round(server, used);
             next.replace_parts(&["generator", "judge"], &w)
@@ -169,7 +177,7 @@ impl<A: Algorithm> Algorithm for FedFed<A> {
         w.replace_parts(&["generator", "judge"], &k.global_params())
     }
 
-    /// Eq. (10).
+    /// Eq. (10): the loss of the private batch, and that of a batch of `D_s`.
     fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
         let pool = (k.tensor_state("x"), k.labels_state("y"));
         let (x, y) = k.sample_rows(self.shared_batch, pool);

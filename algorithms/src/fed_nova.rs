@@ -18,7 +18,8 @@ pub enum FedNovaSteps {
 /// - The weights are `n_k / m_t` over the round's cohort.
 /// - `‖a_k‖₁` is what the local solver makes of constant gradients of 1, by the solver's own
 ///   recursion, so that momentum and the proximal term may be used together.
-/// - Running statistics of normalisation layers are averaged as they are.
+/// - Running statistics of normalisation layers are averaged as they are, and the proximal term does not
+///   pull them.
 ///
 /// Defaults: plain local SGD and `τ_eff = Σ p_k ‖a_k‖₁`, with which equal clients give FedAvg; the
 /// authors' code has `Σ p_k τ_k` (`tau_eff = "steps"`) where `μ > 0`.
@@ -56,7 +57,8 @@ impl Algorithm for FedNova {
             let (mut steps, mut a, mut norm) =
                 (Scalar::from(0.0), Scalar::from(0.0), Scalar::from(0.0));
             for b in k.batches(self.epochs, self.batch) {
-                v = self.momentum * v + self.gradient(k, &y, &b) + self.mu * (&y - &x);
+                let pull = (&y - &x).replace_parts(&["Buffer"], &x.zeros_like());
+                v = self.momentum * v + self.gradient(k, &y, &b) + self.mu * pull;
                 y -= self.lr * &v;
                 // The same solver on gradients of 1: `v = a`, `x − y = η ‖a‖₁`.
                 a = self.momentum * a + 1.0 - self.lr * self.mu * &norm;

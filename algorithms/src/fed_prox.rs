@@ -13,6 +13,8 @@ use crate::FedAvg;
 ///   common variant, so that FedProx with `μ = 0` is FedAvg.
 /// - Algorithm 2 asks each device for a `γ_k`-inexact minimiser of `h_k`; here it is whatever the
 ///   base's local steps reach, the same number of epochs for every client.
+/// - The term covers all layers that gradients train. Over a base with personal layers, such as `fedbn`, it
+///   also pulls these, towards the server's values of them.
 ///
 /// Defaults: the paper tunes `μ` over 0.001, 0.01, 0.1 and 1.
 #[derive(Hyper, Debug, Clone)]

@@ -16,7 +16,8 @@ pub enum FedRepPart {
 ///
 /// Departs:
 /// - Clients are weighted by their examples; the paper's have equally many.
-/// - A client that was never drawn uses the initial head, fitted by as many epochs as in training.
+/// - Before a test, each client's head is fitted to the current representation by as many epochs as in
+///   training. The head of a client that was never drawn starts from the initial one.
 ///
 /// Defaults: the paper's 10 epochs for the head, one for the body, and `α = 0.01`.
 #[derive(Hyper, Debug, Clone)]

@@ -4,7 +4,7 @@ use fedround::optim::Sgd;
 use fedround::prelude::*;
 
 use crate::Adcol;
-use crate::representations::{RepresentationNoise, sent};
+use crate::representations::{RepresentationNoise, judged, sent};
 
 /// ADCOL with a fixed number of parties. Li, He and Song 2023, "Adversarial Collaborative Learning on
 /// Non-IID Features", B.14, <https://icml.cc/virtual/2023/poster/24741>: of many parties a few take
@@ -23,6 +23,9 @@ pub struct FixedParties<A = Adcol> {
     /// ADCOL, for how a party trains: `fixed-parties.noise` and what else is named below stands for
     /// its own, and there is no `share`.
     pub base: A,
+    /// `μ`: weight of the divergence from uniform; at 0 every party trains for itself.
+    #[hyper(default = 1.0, range = 0.0..)]
+    pub mu: f32,
     /// Parties in a round.
     #[hyper(default = 5, range = 1..)]
     pub parties: usize,
@@ -44,7 +47,7 @@ pub struct FixedParties<A = Adcol> {
     /// Share of its representations that a party sends. It draws other ones in each round.
     #[hyper(default = 1.0, range = 0.0..=1.0)]
     pub sample: f32,
-    /// Whether the discriminator sees rows of the same size, as the base's `normalised` has to say, too.
+    /// Whether the discriminator sees rows of the same size, those of a mean square of 1.
     #[hyper(default = false)]
     pub normalised: bool,
     /// Noise on representations, for a server that is not trusted.
@@ -63,7 +66,8 @@ pub struct FixedParties<A = Adcol> {
 impl<A: Algorithm> Algorithm for FixedParties<A> {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         let s_t = server.rotating(self.parties, self.dropped);
-        // (i), (ii): to a discriminator of zeros all are alike, and Eq. (2) is the cross-entropy.
+        // (i), (ii): parties train alone and send representations. To a discriminator of zeros all are alike, so
+        // that Eq. (2) is the cross-entropy.
         let alone = w.replace_parts(&["discriminator"], &w.zeros_like());
         let r_k = alone.broadcast(&s_t).map(|k, w| {
             let w = self.client_update(k, w);
@@ -73,7 +77,7 @@ impl<A: Algorithm> Algorithm for FixedParties<A> {
         });
         let r_k = r_k.gather();
         let (r, position) = (r_k.concat(), r_k.positions());
-        // (iii).
+        // (iii): the server trains the discriminator.
         let d = server.run(|s| {
             let mut w = s.get(&w);
             let sgd = Sgd::new(self.d_lr).momentum(self.d_momentum);
@@ -85,10 +89,18 @@ impl<A: Algorithm> Algorithm for FixedParties<A> {
             w
         });
         let d = w.replace_parts(&["discriminator"], &d);
-        // (iv).
+        // (iv): the same parties train against it.
         d.broadcast(&s_t).map(|k, w| {
             self.client_update(k, w);
         });
         if self.restart { w } else { d }
+    }
+
+    /// `ℓ = CE(F(x), y) + μ KL(u ‖ D(G(x)))`, Eq. (2); `D` is as it was received.
+    fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+        let r = k.apply("represent", w, &b.x);
+        let d = k.global_params().replace_parts(&["Model"], w);
+        let d = k.apply("discriminate", &d, &judged(&r, self.normalised, self.noise));
+        cross_entropy(k.apply("head", w, &r), &b.y) + self.mu * loss("kl_from_uniform", &d)
     }
 }

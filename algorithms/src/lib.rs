@@ -92,7 +92,7 @@ pub use lg_fed_avg::{LgFedAvg, LgPart, LgTask};
 pub use median::Median;
 pub use mime_lite::MimeLite;
 pub use moon::Moon;
-pub use older::Older;
+pub use older::{Older, OlderSize};
 pub use oort::Oort;
 pub use partial_fed::{PartialFed, PartialFedOwn};
 pub use per_fed_avg::{PerFedAvg, PerFedAvgVariant};
@@ -170,7 +170,7 @@ mod tests {
     const SPECS: &[(&str, &str, usize)] = &[
         ("adaptive_clip", include_str!("adaptive_clip.rs"), 60),
         ("adcol", include_str!("adcol.rs"), 60),
-        ("adfl", include_str!("adfl.rs"), 60),
+        ("adfl", include_str!("adfl.rs"), 65),
         ("agnostic", include_str!("agnostic.rs"), 40),
         ("centralized", include_str!("centralized.rs"), 40),
         ("compressed", include_str!("compressed.rs"), 50),
@@ -193,7 +193,7 @@ mod tests {
         ("fed_opt", include_str!("fed_opt.rs"), 40),
         ("fed_prox", include_str!("fed_prox.rs"), 15),
         ("fed_rep", include_str!("fed_rep.rs"), 37),
-        ("fixed_parties", include_str!("fixed_parties.rs"), 50),
+        ("fixed_parties", include_str!("fixed_parties.rs"), 56),
         ("frozen", include_str!("frozen.rs"), 40),
         ("hyp_cluster", include_str!("hyp_cluster.rs"), 60),
         ("oort", include_str!("oort.rs"), 60),
@@ -205,7 +205,7 @@ mod tests {
         ("median", include_str!("median.rs"), 15),
         ("mime_lite", include_str!("mime_lite.rs"), 40),
         ("moon", include_str!("moon.rs"), 40),
-        ("older", include_str!("older.rs"), 50),
+        ("older", include_str!("older.rs"), 53),
         ("partial_fed", include_str!("partial_fed.rs"), 51),
         ("per_fed_avg", include_str!("per_fed_avg.rs"), 40),
         ("push_sum", include_str!("push_sum.rs"), 60),

@@ -8,8 +8,8 @@ use crate::FedAvg;
 /// <https://arxiv.org/abs/2103.16257>.
 ///
 /// Departs:
-/// - The representation `z` is the model's `features`, whatever they end in; the paper adds a
-///   two-layer projection head to its networks.
+/// - The representation `z` is that of the model's projection if it has one, as the paper's networks have
+///   (`--model moon-lenet5`), and otherwise its features.
 /// - The two frozen models are in inference; the paper does not say.
 ///
 /// Defaults: the paper's `τ = 0.5`, and `μ = 1`, the best of its grid on CIFAR-100 and
@@ -37,7 +37,7 @@ impl<A: Algorithm> Algorithm for Moon<A> {
 
     /// `ℓ = ℓ_sup + μ ℓ_con`, Eq. (4), with `ℓ_con` of Eq. (3).
     fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
-        let z = |w: &Params| k.apply("features", w, &b.x);
+        let z = |w: &Params| k.apply("represent", w, &b.x);
         let (z, near, far) = (
             z(w),
             z(&k.global_params()),

@@ -3,6 +3,27 @@
 use fedround::prelude::*;
 
 use crate::Adcol;
+use crate::representations::{RepresentationNoise, judged};
+
+/// How large the representations are that the discriminators of [`Older`] see.
+#[derive(Hyper, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OlderSize {
+    /// As the model makes them.
+    Raw,
+    /// Of a mean square of 1, which goes with `normalised = true` of ADCOL.
+    Normalised,
+    /// Of an L1 norm of 1, which goes with `noise = "laplace"` of ADCOL.
+    L1,
+}
+
+/// Representations of that size.
+fn sized(r: &Tensor, size: OlderSize) -> Tensor {
+    match size {
+        OlderSize::Raw => r.clone(),
+        OlderSize::Normalised => judged(r, true, RepresentationNoise::None),
+        OlderSize::L1 => judged(r, false, RepresentationNoise::Laplace),
+    }
+}
 
 /// ADCOL with `N_d` discriminators, those of the last rounds. Li, He and Song 2023, "Adversarial
 /// Collaborative Learning on Non-IID Features", Eq. (18) and Table 10,
@@ -22,6 +43,10 @@ pub struct Older<A = Adcol> {
     /// `μ`, in place of the base's.
     #[hyper(default = 1.0, range = 0.0..)]
     pub mu: f32,
+    /// How large the representations are that parties train against: as large as those that ADCOL sends by
+    /// its `normalised` and `noise`, on which the server trains the discriminators.
+    #[hyper(default = OlderSize::Raw)]
+    pub size: OlderSize,
 }
 
 /// `Dⁱ`, what was received `i` rounds ago: in round `t` that of round `max(1, t − i)`.
@@ -65,9 +90,10 @@ impl<A: Algorithm> Algorithm for Older<A> {
     /// `ℓ = CE(F(x), y) + μ/N_d Σ_i KL(u ‖ Dⁱ(G(x)))`, Eq. (18).
     fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
         let r = k.apply("represent", w, &b.x);
+        let seen = sized(&r, self.size);
         let told = mean(k, count(&self.discriminators), |d| {
             let d = d.replace_parts(&["Model"], w);
-            loss("kl_from_uniform", &k.apply("discriminate", &d, &r))
+            loss("kl_from_uniform", &k.apply("discriminate", &d, &seen))
         });
         cross_entropy(k.apply("head", w, &r), &b.y) + self.mu * told
     }

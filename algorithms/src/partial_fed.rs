@@ -62,15 +62,17 @@ pub struct PartialFed<A = FedAvg> {
 impl<A: Algorithm> Algorithm for PartialFed<A> {
     /// Trains and uploads all layers.
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
-        let first = if self.adaptive {
+        let start = if self.adaptive {
             let (own, mut s) = (k.state_or("own", &w), k.state("s"));
             for b in k.batches(1, self.gate_batch) {
-                // Loaded where it is positive; its slope is that of σ(x/τ).
-                let x = &s + logistic(&w);
-                let g = grad(&x.select(&w, &own), |w| self.loss(k, w, &b));
+                // A sample of Gumbel-softmax is σ(gate/τ). A layer is loaded where it is above ½.
+                let gate = &s + logistic(&w);
+                let g = grad(&gate.select(&w, &own), |w| self.loss(k, w, &b));
+                // The slope of σ(gate/τ) is 1/τ · e / (1 + e)², with e = exp(−gate/τ).
                 let per_tau = (k.round() + 1.0) / self.tau;
-                let e = (-&per_tau * &x).clamp(-30.0, 30.0).exp();
+                let e = (-&per_tau * &gate).clamp(-30.0, 30.0).exp();
                 let slope = per_tau * e.div(&(e.mul(&e) + 2.0 * &e).add_scalar(1.0));
+                // The chain rule, straight through the choice of 0 or 1: a layer is σ · w + (1 − σ) · own.
                 s -= self.gate_lr * slope.mul(&g.mul(&(&w - &own)).layer_sum());
             }
             k.set_state("s", &s);
@@ -78,7 +80,7 @@ impl<A: Algorithm> Algorithm for PartialFed<A> {
         } else {
             self.personalize(k, w)
         };
-        let w = self.base.client_update(k, first);
+        let w = self.base.client_update(k, start);
         k.set_state("own", &w);
         w
     }

@@ -18,8 +18,9 @@ pub enum PerFedAvgVariant {
 /// <https://arxiv.org/abs/2002.07948>.
 ///
 /// Departs:
-/// - Local steps are counted in passes over the client's data, so that the batches of a step are
-///   disjoint; the paper draws `τ` independent ones.
+/// - Local steps are counted in passes over the client's data: a pass has as many steps as batches, and
+///   `D′` goes through them. `D` and `D″` are drawn anew for each step from all examples, so that they may
+///   share examples with `D′` and with each other. The paper draws all three independently, for `τ` steps.
 /// - Clients are weighted by their examples; the paper averages them equally.
 ///
 /// Defaults: `α = 0.01`, `β = 0.001` and `δ = 0.001` as in the paper's experiments, with the

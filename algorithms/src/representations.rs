@@ -11,11 +11,21 @@ pub enum RepresentationNoise {
     Laplace,
 }
 
-/// Representations as the discriminator sees them.
-pub(crate) fn judged(r: &Tensor, normalised: bool) -> Tensor {
+/// Rows of the same size, if they are to be.
+fn scaled(r: &Tensor, normalised: bool) -> Tensor {
     match normalised {
         true => function("unit_rows", r),
         false => r.clone(),
+    }
+}
+
+/// Representations as the discriminator sees them where a party trains: as large as those that it was
+/// trained on, which have an L1 norm of 1 under noise.
+pub(crate) fn judged(r: &Tensor, normalised: bool, noise: RepresentationNoise) -> Tensor {
+    let r = scaled(r, normalised);
+    match noise {
+        RepresentationNoise::Laplace => r.l1_rows(),
+        RepresentationNoise::None => r,
     }
 }
 
@@ -27,7 +37,7 @@ pub(crate) fn sent(
     (rows, sample, normalised): (Index, Scalar, bool),
     (noise, epsilon): (RepresentationNoise, Scalar),
 ) -> Tensor {
-    let r = k.collect(rows, |b| judged(&k.apply("represent", w, &b.x), normalised));
+    let r = k.collect(rows, |b| scaled(&k.apply("represent", w, &b.x), normalised));
     let r = k.sample_row_fraction(sample, r);
     match noise {
         RepresentationNoise::Laplace => r.l1_rows().clip_rows(1.0).laplace(2.0 / epsilon),

@@ -36,33 +36,40 @@ pub struct Scaffold {
 
 #[federated]
 impl Algorithm for Scaffold {
+    /// Algorithm 1, a round.
     fn round(&self, server: &ServerCx, x: Server<Params>) -> Server<Params> {
         let s_t = server.sample(self.fraction);
         let c = server.state("c");
         let (dy, dc) = x.broadcast(&s_t).zip(&c.broadcast(&s_t)).map(|k, (x, c)| {
             let (c_k, mut steps) = (k.state("c_k"), Scalar::from(0.0));
-            // One tree for the steps to read, not two.
-            let (mut y, mut at_x, drift) = (x.clone(), x.zeros_like(), c - &c_k);
+            // The steps read `c − c_k` as one tree, not two.
+            let (mut y, mut sum, correction) = (x.clone(), x.zeros_like(), c - &c_k);
+            // y ← y − η_l (g_k(y) − c_k + c)
             for b in k.batches(self.epochs, self.batch) {
-                y -= self.lr * (self.gradient(k, &y, &b) + &drift);
+                y -= self.lr * (self.gradient(k, &y, &b) + &correction);
                 steps += 1.0;
             }
-            let next = if self.option == 1 {
-                let mut passes = Scalar::from(0.0);
+            let c_next = if self.option == 1 {
+                // c_k⁺ ← g_k(x)
+                let mut batches = Scalar::from(0.0);
                 for b in k.batches(1, self.batch) {
-                    at_x += self.gradient(k, &x, &b);
-                    passes += 1.0;
+                    sum += self.gradient(k, &x, &b);
+                    batches += 1.0;
                 }
-                at_x / passes
+                sum / batches
             } else {
-                (&x - &y) / (self.lr * steps) - drift
+                // c_k⁺ ← c_k − c + (x − y) / (K η_l), with K steps
+                (&x - &y) / (self.lr * steps) - correction
             };
-            let next = next.replace_parts(&["Buffer"], &c_k);
-            k.set_state("c_k", &next);
-            (y - x, next - c_k)
+            let c_next = c_next.replace_parts(&["Buffer"], &c_k);
+            k.set_state("c_k", &c_next);
+            // Δy and Δc
+            (y - x, c_next - c_k)
         });
-        let share = server.run(|s| s.get(&dc.sum()) / s.get(&server.num_clients()));
-        server.set_state("c", &(c + share));
+        // c ← c + 1/N Σ Δc, over all N clients and not only those of the round
+        let change = server.run(|s| s.get(&dc.sum()) / s.get(&server.num_clients()));
+        server.set_state("c", &(c + change));
+        // x ← x + η_g/|S| Σ Δy
         let step = dy.mean();
         (&x + self.server_lr * &step).replace_parts(&["Buffer"], &(&x + &step))
     }

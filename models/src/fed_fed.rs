@@ -1,5 +1,8 @@
 //! The generators of FedFed. Yang et al. 2023, section 4.1 and the authors' code,
 //! <https://arxiv.org/abs/2310.05077>.
+//!
+//! Their images end in a sigmoid, so that the data's pixels must be between 0 and 1. CIFAR-10, SVHN and other
+//! datasets that are scaled otherwise are to be read with `--normalize none`.
 
 use burn::module::Module;
 use burn::nn::Linear;
@@ -256,7 +259,7 @@ impl ResNetGenerator {
     ///
     /// # Shapes
     ///
-    /// - `x`: `[batch, channels, height, width]`
+    /// - `x`: `[batch, channels, height, width]`, in `[0, 1]`
     /// - output: the same, in `(0, 1)`
     pub fn reconstruct(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<4> {
         let h = self.first.forward(x);

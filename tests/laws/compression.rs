@@ -263,7 +263,7 @@ fn settings_are_known_and_in_range() {
     assert!(error.contains(expected), "{error}");
     let error = refused(&ef21(0.0));
     assert!(
-        error.contains("the setting of `top-k` is 0, but"),
+        error.contains("`share`: expected [0.000001, 1], found 0"),
         "{error}"
     );
 }

@@ -47,7 +47,8 @@ fn a_dry_run_prints_commands_that_run() {
     assert_eq!(summary["client_accuracy"].as_array().unwrap().len(), 100);
 
     let full = place.success("reproduce fedfed svhn --scale full --dry-run");
-    let first = "fedround run 'fedfed(fedavg)' --data svhn --data-dir data --clients 10 ";
+    let first =
+        "fedround run 'fedfed(fedavg)' --data svhn --data-dir data --normalize none --clients 10 ";
     assert!(full.contains(first), "{full}");
     assert_eq!(full.lines().count(), 4 * 8 * 5);
 }

@@ -1,6 +1,10 @@
 //! Methods that correct local steps: SCAFFOLD, FedNova, MOON, Per-FedAvg.
 
+use burn::tensor::Device;
+use fedround::models::DigitsConfig;
+
 use super::*;
+use crate::common::compile_model;
 
 #[test]
 fn one_client_has_no_drift_to_correct() {
@@ -99,6 +103,29 @@ fn equal_steps_make_nova_the_mean() {
     assert_close(&after(&nova, even()), &after(&prox, even()), 1e-5);
 }
 
+/// A proximal term pulls what gradients train, and running statistics are averaged as they are.
+#[test]
+fn running_statistics_are_not_pulled() {
+    let after = |algorithm: &dyn Algorithm| {
+        let config = DigitsConfig {
+            channels: [2, 2, 2],
+            units: [4, 4],
+            ..DigitsConfig::default()
+        };
+        let model = Box::new(config.init(GREY, &Device::default()));
+        let program = compile_model(algorithm, "normalised", model, GREY);
+        let mut simulation = even().simulation(program, 2);
+        run(&mut simulation, 2);
+        weights(&simulation)
+    };
+    let nova = FedNova { mu: 0.5, ..nova() };
+    let prox = FedProx {
+        base: base(),
+        mu: 0.5,
+    };
+    assert_close(&after(&nova), &after(&prox), 1e-4);
+}
+
 #[test]
 fn a_first_contrast_is_the_same_for_both_models() {
     // In a client's first round its last model is the global one: ℓ_con = ln 2, without slope.
@@ -107,18 +134,21 @@ fn a_first_contrast_is_the_same_for_both_models() {
         mu: 5.0,
         tau: 0.5,
     };
-    let (mut with, mut plain) = (
-        simulation(&moon, "2nn", even()),
-        simulation(&base(), "2nn", even()),
-    );
-    let (with_loss, plain_loss) = (run(&mut with, 1).train_loss, run(&mut plain, 1).train_loss);
-    assert_close(&weights(&with), &weights(&plain), 1e-5);
-    let gap = with_loss - plain_loss - 5.0 * std::f64::consts::LN_2;
-    assert!(gap.abs() < 1e-4, "{gap}");
-    run(&mut with, 1);
-    run(&mut plain, 1);
-    let far = farthest(&weights(&with), &weights(&plain));
-    assert!(far > 1e-4, "{far}");
+    // Representations are features of the one model, and projections of the other.
+    for model in ["2nn", "moon-lenet5"] {
+        let (mut with, mut plain) = (
+            simulation(&moon, model, even()),
+            simulation(&base(), model, even()),
+        );
+        let (with_loss, plain_loss) = (run(&mut with, 1).train_loss, run(&mut plain, 1).train_loss);
+        assert_close(&weights(&with), &weights(&plain), 1e-5);
+        let gap = with_loss - plain_loss - 5.0 * std::f64::consts::LN_2;
+        assert!(gap.abs() < 1e-4, "{model}: {gap}");
+        run(&mut with, 1);
+        run(&mut plain, 1);
+        let far = farthest(&weights(&with), &weights(&plain));
+        assert!(far > 1e-4, "{model}: {far}");
+    }
 }
 
 #[test]

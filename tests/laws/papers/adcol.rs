@@ -4,7 +4,7 @@ use burn::module::Module;
 use burn::nn::{Linear, LinearConfig};
 use burn::tensor::activation::softmax;
 use burn::tensor::{Device, Tensor};
-use fedround::algorithms::Older;
+use fedround::algorithms::{Older, OlderSize};
 use fedround::exec::assemble_for;
 use fedround::models::{AuxiliaryTask, Classifier, ForwardCx, Model};
 
@@ -12,7 +12,7 @@ use super::*;
 
 /// A classifier whose representations have an L1 norm of 1.
 #[derive(Module, Debug)]
-struct Simplex {
+pub(super) struct Simplex {
     features: Linear,
     head: Linear,
 }
@@ -20,7 +20,7 @@ struct Simplex {
 pub(super) const WIDTH: usize = 8;
 
 impl Simplex {
-    fn new(device: &Device) -> Self {
+    pub(super) fn new(device: &Device) -> Self {
         Self {
             features: LinearConfig::new(784, WIDTH).init(device),
             head: LinearConfig::new(WIDTH, 10).init(device),
@@ -165,28 +165,12 @@ fn a_party_that_is_not_drawn_keeps_its_model() {
     }
 }
 
-#[test]
-fn little_noise_leaves_representations_of_length_one() {
-    let after = |noise: RepresentationNoise, epsilon: f32| {
-        let mut simulation = parties(&Adcol {
-            noise,
-            epsilon,
-            ..adcol(1.0)
-        });
-        run(&mut simulation, 2);
-        judge(&simulation)
-    };
-    // Theirs have it already.
-    let plain = after(RepresentationNoise::None, 5.0);
-    assert_close(&after(RepresentationNoise::Laplace, 1e8), &plain, 1e-5);
-    assert!(farthest(&after(RepresentationNoise::Laplace, 1.0), &plain) > 1e-3);
-}
-
-fn older(discriminators: &str, mu: f32) -> Older {
+pub(super) fn older(discriminators: &str, mu: f32) -> Older {
     Older {
         base: adcol(1.0),
         discriminators: discriminators.to_owned(),
         mu,
+        size: OlderSize::Raw,
     }
 }
 

@@ -2,13 +2,14 @@
 
 use super::*;
 
-fn adfl(base: FedAvg) -> Adfl {
+pub(super) fn adfl(base: FedAvg) -> Adfl {
     Adfl {
         base,
         steps: 3,
         epsilon: 0.1,
         start: AdflStart::White,
         decay: 0.0,
+        ..Adfl::default()
     }
 }
 
@@ -32,6 +33,33 @@ impl<A: Algorithm> Algorithm for Apart<A> {
     }
 }
 
+/// How an image comes about.
+struct Steps {
+    steps: usize,
+    size: f64,
+    start: f64,
+    black: f64,
+    white: f64,
+}
+
+impl Steps {
+    fn of(algorithm: &Adfl) -> Self {
+        let [epsilon, black, white] =
+            [algorithm.epsilon, algorithm.black, algorithm.white].map(f64::from);
+        Self {
+            steps: algorithm.steps,
+            size: epsilon * (white - black),
+            start: if algorithm.start == AdflStart::White {
+                white
+            } else {
+                black
+            },
+            black,
+            white,
+        }
+    }
+}
+
 /// A client's model `softmax(xW + b)`, in `f64`.
 struct Reader(Vec<f64>);
 
@@ -47,15 +75,15 @@ impl Reader {
     }
 
     /// An image of class `c`, by signs of the gradient `W (p − e_c)`.
-    fn image(&self, c: usize, (steps, epsilon): (usize, f64), start: f64) -> Vec<f64> {
-        let mut x = vec![start; 784];
-        for _ in 0..steps {
+    fn image(&self, c: usize, by: &Steps) -> Vec<f64> {
+        let mut x = vec![by.start; 784];
+        for _ in 0..by.steps {
             let mut d = self.softmax(&x);
             d[c] -= 1.0;
             for (x, row) in x.iter_mut().zip(self.0.chunks(10)) {
                 let g: f64 = row.iter().zip(&d).map(|(w, d)| w * d).sum();
                 let sign = if g == 0.0 { 0.0 } else { g.signum() };
-                *x = (*x - epsilon * sign).clamp(0.0, 1.0);
+                *x = (*x - by.size * sign).clamp(by.black, by.white);
             }
         }
         x
@@ -73,11 +101,11 @@ impl Reader {
 }
 
 /// Eq. (1) to (3).
-fn hand_weights(models: &[Reader], by: (usize, f64), start: f64) -> Vec<f64> {
+fn hand_weights(models: &[Reader], by: &Steps) -> Vec<f64> {
     let mut totals = vec![0.0; models.len()];
     for (j, author) in models.iter().enumerate() {
         for c in 0..10 {
-            let x = author.image(c, by, start);
+            let x = author.image(c, by);
             for (k, reader) in models.iter().enumerate().filter(|(k, _)| *k != j) {
                 let q = reader.read(&x, c);
                 totals[k] += q;
@@ -119,23 +147,26 @@ fn weights_are_those_of_the_equations() {
         .iter()
         .map(|m| Reader(m.iter().copied().map(f64::from).collect()))
         .collect();
-    for (steps, start) in [
-        (0, AdflStart::Black),
-        (3, AdflStart::White),
-        (3, AdflStart::Black),
+    for (steps, start, [black, white]) in [
+        (0, AdflStart::Black, [0.0, 1.0]),
+        (3, AdflStart::White, [0.0, 1.0]),
+        (3, AdflStart::Black, [0.0, 1.0]),
+        (3, AdflStart::White, [-2.0, 2.0]),
+        (3, AdflStart::Black, [-2.0, 2.0]),
     ] {
-        let first = if start == AdflStart::White { 1.0 } else { 0.0 };
-        let w = hand_weights(&readers, (steps, 0.1), first);
+        let algorithm = Adfl {
+            steps,
+            start,
+            black,
+            white,
+            ..adfl(longer.clone())
+        };
+        let w = hand_weights(&readers, &Steps::of(&algorithm));
         let mean = |i: usize| -> f32 {
             let sum = models.iter().zip(&w).map(|(m, w)| w * f64::from(m[i]));
             sum.sum::<f64>() as f32
         };
         let expected: Vec<f32> = (0..uniform.len()).map(mean).collect();
-        let algorithm = Adfl {
-            steps,
-            start,
-            ..adfl(longer.clone())
-        };
         let found = trained(&algorithm, "logistic", of_sizes(&sizes), 1);
         assert_close(&found, &expected, 5e-6);
         assert!(farthest(&found, &uniform) > 1e-4, "{start:?}, {steps}");
@@ -155,17 +186,18 @@ fn the_spread_of_what_is_read_is_told() {
         .iter()
         .map(|m| Reader(m.iter().copied().map(f64::from).collect()))
         .collect();
-    let mut q = vec![];
+    let algorithm = adfl(longer);
+    let (mut q, by) = (vec![], Steps::of(&algorithm));
     for (j, author) in readers.iter().enumerate() {
         for c in 0..10 {
-            let x = author.image(c, (3, 0.1), 1.0);
+            let x = author.image(c, &by);
             let others = readers.iter().enumerate().filter(|(k, _)| *k != j);
             q.extend(others.map(|(_, reader)| reader.read(&x, c)));
         }
     }
     let mean = q.iter().sum::<f64>() / q.len() as f64;
     let variance = q.iter().map(|q| (q - mean).powi(2)).sum::<f64>() / q.len() as f64;
-    let mut simulation = simulation(&adfl(longer), "logistic", of_sizes(&sizes));
+    let mut simulation = simulation(&algorithm, "logistic", of_sizes(&sizes));
     let told = run(&mut simulation, 1).server_numbers;
     assert!((told["adfl.q_mean"] - mean).abs() < 1e-5, "{told:?} {mean}");
     assert!(

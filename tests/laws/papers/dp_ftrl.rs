@@ -1,7 +1,8 @@
 //! DP-FTRL: who takes part, what is left of the noise of a tree, and where it goes on.
 
 use fedround::algorithms::DpFtrl;
-use fedround::simulation::CohortBatch;
+use fedround::simulation::{CohortBatch, Faults};
+use fedround_store::TensorBytes;
 
 use super::*;
 
@@ -125,6 +126,29 @@ fn a_prefix_has_the_noise_of_as_many_nodes_as_it_has_bits() {
     assert_eq!(nodes(variance(&now, &before[0])), 10_u32.count_ones() + 1);
 }
 
+/// A pass whose first round is skipped leaves the nodes of the pass before it as they are: what they hide stays
+/// hidden.
+#[test]
+fn a_skipped_first_round_begins_a_new_tree_all_the_same() {
+    // A pass has three rounds. Then two nodes are open: that of the first two, and that of the third.
+    let (mut simulation, first) = still(6);
+    run(&mut simulation, 3);
+    let before = weights(&simulation);
+    assert_eq!(nodes(variance(&before, &first)), 2);
+    let nobody = Faults {
+        dropout: 0.999_999,
+        ..Faults::default()
+    };
+    let mut simulation = simulation.with_faults(nobody).unwrap();
+    assert!(run(&mut simulation, 1).skipped);
+    let mut simulation = simulation.with_faults(Faults::default()).unwrap();
+    // The second round of the next pass closes what is open below its level.
+    run(&mut simulation, 1);
+    let now = weights(&simulation);
+    assert_eq!(nodes(variance(&now, &before)), 1);
+    assert_eq!(nodes(variance(&now, &first)), 3);
+}
+
 #[test]
 fn a_run_goes_on_with_the_same_bits_from_any_round_of_a_pass() {
     let of = || simulation(&noisy(), "logistic", deal());
@@ -140,6 +164,18 @@ fn a_run_goes_on_with_the_same_bits_from_any_round_of_a_pass() {
         run(&mut resumed, 8 - done);
         assert_eq!(bits(&weights(&resumed)), bits(&weights(&whole)), "{done}");
     }
+    // Checkpoints from before the pass stood with the nodes can be read.
+    let mut older = saved[3].clone();
+    let mut states: Vec<(String, Vec<TensorBytes>)> = older.get("simulation/server").unwrap();
+    let tree = states.iter_mut().find(|(name, _)| name == "tree noise 0");
+    let head = &mut tree.unwrap().1[0];
+    let levels = head.floats().unwrap().split_off(1);
+    *head = TensorBytes::of_floats(&levels, &[levels.len()]);
+    older.insert("simulation/server", &states).unwrap();
+    let mut resumed = of();
+    resumed.restore(&older).unwrap();
+    run(&mut resumed, 8 - 3);
+    assert_eq!(bits(&weights(&resumed)), bits(&weights(&whole)));
     // Other noise is seen.
     let mut other = of();
     other.restore(&saved[3]).unwrap();

@@ -7,12 +7,13 @@ use super::adcol::{OWN, SIZES, WIDTH, adcol, judge, own, parties};
 use super::*;
 use crate::rows::numbered;
 
-fn fixed(parties: usize, mu: f32) -> FixedParties {
+pub(super) fn fixed(parties: usize, mu: f32) -> FixedParties {
     FixedParties {
         base: Adcol {
             base: full_batch(),
-            ..adcol(mu)
+            ..adcol(1.0)
         },
+        mu,
         parties,
         dropped: parties,
         rows: 16,

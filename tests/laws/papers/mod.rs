@@ -2,7 +2,9 @@
 
 mod adaptive_clip;
 mod adcol;
+mod adcol_noise;
 mod adfl;
+mod adfl_images;
 mod agnostic;
 mod decayed;
 mod dp_ftrl;
