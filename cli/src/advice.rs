@@ -9,6 +9,7 @@ use fedround_data::{DataError, PartitionError};
 use fedround_dsl::{HyperError, Registry};
 use fedround_exec::inspect::FusionError;
 use fedround_exec::{CompileError, DeviceError, ExecError};
+use fedround_ir::fed::{Broken, VerifyErrors};
 use fedround_models::WeightsError;
 use fedround_passes::PassError;
 use fedround_simulation::{CheckpointError, Diverged, FaultsError, RunError};
@@ -175,7 +176,21 @@ fn help(error: &CliError) -> Option<String> {
         CliError::OtherRun { .. } => {
             "move this file out of the folder: `fedround resume DIR` then goes on from the run's own last checkpoint, or from its start"
         }
-        CliError::FewerRounds { .. } => "without --rounds it ends where its config.toml says",
+        CliError::FewerRounds { .. } => {
+            "the number is that of the whole run, with the rounds that are complete; without --rounds it is that of its config.toml"
+        }
+        CliError::UnreadableConfig { path, .. } => {
+            let path = path.display();
+            return Some(format!(
+                "correct it, or delete {path} to go on with the settings of the checkpoint"
+            ));
+        }
+        CliError::EditedConfig { path, .. } => {
+            let path = path.display();
+            return Some(format!(
+                "set it back, or delete {path} to go on with the settings of the checkpoint; `fedround run --config {path} --out OTHER` begins a run with the new ones"
+            ));
+        }
         CliError::Vanished { path } => {
             let dir = path.parent().unwrap_or(path).display();
             return Some(format!(
@@ -250,7 +265,10 @@ fn of_experiment(error: &ExperimentError) -> Option<&'static str> {
         ExperimentError::NothingTrained { .. } => {
             "a smaller --min-clients, a longer --deadline, a smaller --dropout or --over-select leaves more clients in a round"
         }
-        ExperimentError::NoChoice => {
+        ExperimentError::NoChoice {
+            validation: Some(_),
+        } => "fewer --clients or another --partition gives each client more examples",
+        ExperimentError::NoChoice { validation: None } => {
             "--validation 0.1 holds a tenth of each client's training examples back"
         }
         ExperimentError::PublicShare { .. } => "0.1 is a tenth of the training examples",
@@ -263,9 +281,18 @@ fn of_experiment(error: &ExperimentError) -> Option<&'static str> {
     })
 }
 
+/// Whether noise is none, which is a matter of hyper-parameters.
+fn has_no_noise(errors: &VerifyErrors) -> bool {
+    let mut errors = errors.0.iter();
+    errors.any(|error| matches!(error.broken, Broken::NoNoise { .. }))
+}
+
 fn of_compilation(error: &CompileError) -> Option<&'static str> {
     Some(match error {
         CompileError::Auxiliary(_) => NETWORKS,
+        CompileError::Pass(PassError::Verify { errors, .. }) if has_no_noise(errors) => {
+            "--set changes hyper-parameters, and `fedround list SPEC` says which values they may have"
+        }
         CompileError::Device(DeviceError::Precision { .. }) => {
             "--precision f32 runs on every device; `fedround doctor` says which others there are"
         }

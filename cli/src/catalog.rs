@@ -18,7 +18,7 @@ use fedround_trace::TracedModel;
 use crate::auxiliaries;
 use crate::compile_args::Subject;
 use crate::dead_hypers::{Uses, unused};
-use crate::error::CliError;
+use crate::error::{CliError, at_least_one};
 use crate::hypers::{self, Given, Setting};
 use crate::pass_dump::observer;
 use crate::run::{SettingArgs, TestArgs};
@@ -219,6 +219,7 @@ impl Catalog {
         hypers: &[Setting],
         (task, words, columns): &Shapes,
     ) -> Result<(BoxedAlgorithm, TracedModel, Auxiliaries), CliError> {
+        at_least_one("clients", subject.clients)?;
         let algorithm = self.algorithm(&subject.spec, hypers)?;
         let around = AuxiliaryTask {
             task: *task,

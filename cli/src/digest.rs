@@ -1,6 +1,5 @@
-//! Digests of files, by which a manifest recognises a changed file.
+//! Digests of files, by which a manifest recognises a changed file, and bytes as text.
 
-use std::fmt::Write;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -20,10 +19,10 @@ pub(crate) fn of_file<D: Digest>(path: &Path) -> io::Result<(String, u64)> {
         digest.update(&piece[..n]);
         size += n as u64;
     }
-    let mut text = String::new();
-    for byte in digest.finalize() {
-        // Writing to a `String` cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    Ok((text, size))
+    Ok((hex(&digest.finalize()), size))
+}
+
+/// Bytes in lower-case hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

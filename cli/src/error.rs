@@ -153,10 +153,30 @@ pub(crate) enum CliError {
         what: String,
         expected: RunId,
     },
+    #[error("{place}: the run has {done} rounds already, expected at least as many, found {found}")]
+    FewerRounds {
+        /// The flag or the key of a file.
+        place: String,
+        done: usize,
+        found: usize,
+    },
+    /// A run with a checkpoint has a file of settings that cannot be read.
+    #[error("{source}")]
+    UnreadableConfig {
+        path: PathBuf,
+        source: Box<CliError>,
+    },
+    /// A run cannot go on with a setting that its file got later.
     #[error(
-        "--rounds: the run has {done} rounds already, expected at least as many, found {found}"
+        "{}: `{key}` is {found} now, and the run was trained with {expected} until its last checkpoint; nothing was written",
+        path.display()
     )]
-    FewerRounds { done: usize, found: usize },
+    EditedConfig {
+        path: PathBuf,
+        key: String,
+        found: String,
+        expected: String,
+    },
     #[error(
         "{} was deleted or changed while the run was going on",
         path.display()

@@ -85,6 +85,15 @@ impl FaultArgs {
             if speeds.is_none() && bandwidths.is_none() {
                 return Err(profiles(path, "expected a column `speed` or `bandwidth`"));
             }
+            let flags = [("speed", &self.speed), ("bandwidth", &self.bandwidth)];
+            for ((name, flag), column) in flags.into_iter().zip([&speeds, &bandwidths]) {
+                if let (Some(flag), Some(_)) = (flag, column) {
+                    let message = format!(
+                        "the file has a column `{name}`, and --{name} is {flag}; expected one of the two"
+                    );
+                    return Err(profiles(path, message));
+                }
+            }
             speed = speeds.or(speed);
             bandwidth = bandwidths.or(bandwidth);
         }

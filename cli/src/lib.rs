@@ -30,6 +30,7 @@ mod compare;
 mod compile_args;
 mod config;
 mod config_command;
+mod config_difference;
 mod contact_sheet;
 mod convolution_cache;
 mod data;

@@ -7,7 +7,9 @@ use fedround_metrics::accountant::{Sampling, Steps};
 use fedround_metrics::privacy::{gaussian_epsilon, laplace_epsilon};
 use fedround_passes::fed::{Mechanism, NoiseKind, RowSteps, Unit, mechanisms};
 
-use crate::privacy_bound::{NoBound, after_rounds, number, replaced, rounds_of};
+use crate::privacy_bound::{
+    NoBound, after_rounds, number, of_passes, replaced, rounds_of, usual_steps,
+};
 use crate::privacy_grounds::{grounds, once};
 use crate::privacy_passes::InPasses;
 use crate::terminal::grouped;
@@ -95,42 +97,34 @@ fn subject(mechanism: &Mechanism) -> &'static str {
 /// trains, what is usually said.
 fn trained(mechanism: &Mechanism, steps: RowSteps, rows: Option<u64>, delta: f64) -> String {
     let RowSteps { batch, passes, .. } = steps;
-    // Its standard deviation in bounds on one row.
-    let noise = mechanism.scale / mechanism.bound;
     let deltas = [delta, LOOSE];
     let mut text =
         format!("    proven of shuffled batches, passes over the rows in a round: {passes}\n");
     text += &after_rounds(&deltas, |rounds, delta| {
-        // Each pass changes by one bound in one of its steps: √passes bounds in all.
-        gaussian_epsilon(((rounds * passes as u64) as f64).sqrt(), noise, delta)
+        of_passes(mechanism, steps, rounds, delta)
     });
     if !mechanism.central {
         return text;
     }
-    let Some(rows) = rows.filter(|rows| *rows > 0) else {
+    let round = rows.and_then(|rows| Some((rows, usual_steps(mechanism, steps, rows)?)));
+    let Some((rows, round)) = round else {
         return text
             + &format!(
                 "    the usual figure, no bound of shuffled batches: ε depends on the N rows of a round, in batches of {batch}\n"
             );
     };
-    let rate = (batch as f64 / rows as f64).min(1.0);
-    let count = passes as u64 * rows.div_ceil(batch.max(1) as u64);
     // Writing to a `String` cannot fail.
     let _ = writeln!(
         text,
-        "    the usual figure, no bound of shuffled batches: {count} steps at q = {rate:.4} and σ = {noise:.4}, as\n    N = {} rows a round here, in batches of {batch}; fewer rows are more ε",
+        "    the usual figure, no bound of shuffled batches: {} steps at q = {:.4} and σ = {:.4}, as\n    N = {} rows a round here, in batches of {batch}; fewer rows are more ε",
+        round.count,
+        round.rate,
+        round.noise,
         grouped(rows),
     );
     text + &after_rounds(&deltas, |rounds, delta| {
-        let count = rounds * count;
-        let sampling = Sampling::Poisson;
-        let steps = Steps {
-            sampling,
-            rate,
-            noise,
-            count,
-        };
-        steps.epsilon(delta)
+        let count = rounds * round.count;
+        Steps { count, ..round }.epsilon(delta)
     })
 }
 

@@ -5,7 +5,7 @@ use fedround_exec::program::drawn;
 use fedround_metrics::MetricError;
 use fedround_metrics::accountant::{Sampling, Steps};
 use fedround_metrics::privacy::{gaussian_epsilon, laplace_epsilon};
-use fedround_passes::fed::{Draw, Mechanism, NoiseKind, mechanisms};
+use fedround_passes::fed::{Draw, Mechanism, NoiseKind, RowSteps, mechanisms};
 
 /// Default `δ` of all statements.
 pub(crate) const DELTA: f64 = 1e-5;
@@ -23,8 +23,42 @@ pub(crate) enum NoBound {
     Laplace,
     #[error("the algorithm has several phases, and passes over clients go on from one to the next")]
     Phases,
+    #[error(
+        "some clients of a cohort of a fixed size did not answer, or may not have: the mean of fewer is more ε"
+    )]
+    Fewer,
+    #[error(
+        "more clients are called than a cohort has and the fastest take part (--over-select), so who takes part is not drawn at random"
+    )]
+    OverSelect,
     #[error("the noise or its bound is not above 0")]
     NoNoise,
+}
+
+/// Who of the clients that a round draws may be missing from its sums.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Missed {
+    /// Some may fail or be late, or did.
+    pub some: bool,
+    /// Those that are not among the fastest.
+    pub slow: bool,
+}
+
+impl Missed {
+    /// Fails if noise on sums over one cohort has no known bound without them. A sum of fewer is one in which
+    /// they send zeros; the mean of fewer has another divisor.
+    pub fn check(self, joint: &[&Mechanism]) -> Result<(), NoBound> {
+        for sum in joint.iter().filter_map(|mechanism| mechanism.cohort) {
+            match sum.draw {
+                Draw::Fraction(fraction) if self.slow && fraction < 1.0 => {
+                    return Err(NoBound::OverSelect);
+                }
+                Draw::Fraction(_) if self.some && sum.mean => return Err(NoBound::Fewer),
+                Draw::Fraction(_) | Draw::Bernoulli(_) | Draw::Passes(_) => {}
+            }
+        }
+        Ok(())
+    }
 }
 
 impl From<MetricError> for NoBound {
@@ -43,6 +77,30 @@ pub(crate) fn replaced(mechanism: &Mechanism, times: f64, delta: f64) -> Result<
         NoiseKind::Laplace if !mechanism.l1 => return Err(NoBound::Laplace),
         NoiseKind::Laplace => laplace_epsilon(2.0, scale)? * times,
         NoiseKind::Gaussian => gaussian_epsilon(2.0 * bound * times.sqrt(), scale, delta)?,
+    })
+}
+
+/// The ε of training with noise over some rounds, proven of shuffled batches. Each pass changes by one bound in
+/// one of its steps: `√passes` bounds in all.
+pub(crate) fn of_passes(
+    mechanism: &Mechanism,
+    steps: RowSteps,
+    rounds: u64,
+    delta: f64,
+) -> Result<f64, MetricError> {
+    let passes = (rounds * steps.passes as u64) as f64;
+    gaussian_epsilon(passes.sqrt(), mechanism.scale / mechanism.bound, delta)
+}
+
+/// The steps of a round of training with noise on so many rows, as if each step drew each row with a probability
+/// of its own: the usual figure is of these, and is no bound of shuffled batches. `None` without rows.
+pub(crate) fn usual_steps(mechanism: &Mechanism, steps: RowSteps, rows: u64) -> Option<Steps> {
+    (rows > 0).then(|| Steps {
+        sampling: Sampling::Poisson,
+        rate: (steps.batch as f64 / rows as f64).min(1.0),
+        // Its standard deviation in bounds on one row.
+        noise: mechanism.scale / mechanism.bound,
+        count: steps.passes as u64 * rows.div_ceil(steps.batch.max(1) as u64),
     })
 }
 
@@ -118,7 +176,7 @@ pub(crate) fn warning(program: &Program, delta: f64, examples: usize) -> Option<
 #[cfg(test)]
 mod tests {
     use fedround_ir::Loc;
-    use fedround_passes::fed::Unit;
+    use fedround_passes::fed::{CohortSum, Unit};
 
     use super::*;
 
@@ -185,5 +243,34 @@ mod tests {
         assert_eq!(replaced(&l2, 30.0, 1e-5), Err(NoBound::Laplace));
         let none = mechanism(NoiseKind::Gaussian, 0.0, 1.0);
         assert_eq!(replaced(&none, 1.0, 1e-5), Err(NoBound::NoNoise));
+    }
+
+    #[test]
+    fn clients_that_do_not_answer_matter_to_means_and_to_cohorts_that_are_drawn() {
+        let [some, slow] = [(true, false), (false, true)].map(|(some, slow)| Missed { some, slow });
+        let fixed = Draw::Fraction(0.5);
+        for (missed, draw, mean, expected) in [
+            (Missed::default(), fixed, true, Ok(())),
+            (some, fixed, true, Err(NoBound::Fewer)),
+            (some, fixed, false, Ok(())),
+            (some, Draw::Bernoulli(0.5), false, Ok(())),
+            (some, Draw::Passes(3), false, Ok(())),
+            (slow, fixed, true, Err(NoBound::OverSelect)),
+            (slow, fixed, false, Err(NoBound::OverSelect)),
+            (slow, Draw::Fraction(1.0), true, Ok(())),
+            (slow, Draw::Bernoulli(0.5), false, Ok(())),
+        ] {
+            let cohort = CohortSum {
+                draw,
+                mean,
+                tree: false,
+                shared: None,
+            };
+            let on_sum = Mechanism {
+                cohort: Some(cohort),
+                ..mechanism(NoiseKind::Gaussian, 4.0, 1.0)
+            };
+            assert_eq!(missed.check(&[&on_sum]), expected, "{missed:?} {cohort:?}");
+        }
     }
 }

@@ -130,10 +130,16 @@ pub enum ExperimentError {
         limit: u64,
     },
     /// The best model is to be kept, and nothing says which one is best.
-    #[error(
-        "the best model is to be kept, and no client holds validation examples back to choose it on"
-    )]
-    NoChoice,
+    #[error("the best model is to be kept, and {}", match validation {
+        None => "no client holds validation examples back to choose it on".to_owned(),
+        Some(share) => format!(
+            "every client has too few examples to hold a share of {share} back for validation: it would be none, or all of them"
+        ),
+    })]
+    NoChoice {
+        /// The share of its examples that each client holds back.
+        validation: Option<f64>,
+    },
     /// The late client would never join.
     #[error("the last client joins after {after} rounds, and there are {rounds}")]
     Late {

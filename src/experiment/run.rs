@@ -81,7 +81,8 @@ impl Run {
         let tests = TestSet::new(data.test.clone(), &splits, language, each)?;
         let validation = ValidationSet::new(&examples, &splits);
         if settings.keep.best() && validation.is_none() {
-            return Err(ExperimentError::NoChoice);
+            let validation = settings.validation;
+            return Err(ExperimentError::NoChoice { validation });
         }
         let dataset = FederatedDataset {
             examples,

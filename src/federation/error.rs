@@ -1,6 +1,6 @@
 //! Errors of messages between a coordinator and a party.
 
-use fedround_flower::{ArrayError, Dtype, FlowerError};
+use fedround_flower::{ArrayError, FlowerError};
 use fedround_simulation::parties::PayloadError;
 
 use super::durable_host::DurableHostError;
@@ -40,22 +40,6 @@ pub enum MessageError {
         name: &'static str,
         /// What it is to be.
         expected: &'static str,
-    },
-    /// A tensor has elements of a type that no algorithm sends.
-    #[error("tensor `{name}`: expected float32 or int32, found {}", found.name())]
-    Element {
-        /// The tensor.
-        name: String,
-        /// Its type.
-        found: Dtype,
-    },
-    /// A tensor's bytes do not fit its shape.
-    #[error("tensor `{name}`: {source}")]
-    Array {
-        /// The tensor.
-        name: String,
-        /// How they do not fit.
-        source: ArrayError,
     },
     /// Its tensors cannot be read or written.
     #[error(transparent)]

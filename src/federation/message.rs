@@ -12,7 +12,7 @@ use fedround_store::TensorBytes;
 
 use super::error::MessageError;
 
-/// The settings of a message that is no payload.
+/// The settings of a message about the federation itself, such as who a party is.
 pub(super) const SETTINGS: &str = "fedround";
 /// The record of what is sent to all alike, and that of all else.
 const SHARED: &str = "shared";

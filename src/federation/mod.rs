@@ -6,9 +6,8 @@
 //! [`DurableHost`]. Both compile the same algorithm with the same
 //! settings, and take part in nothing else: messages carry the hash of the program.
 //!
-//! A message is what [`Payload`](fedround_simulation::parties::Payload) holds, as Flower's records: the
-//! tensors as the arrays `arrays`, the numbers that the algorithm sends as `numbers`, and the head as the
-//! text `head` of the settings `fedround`.
+//! A message is what [`Payload`](fedround_simulation::parties::Payload) holds, as two of Flower's records, each
+//! of encoded bytes: `shared` has the tensors that the requests to all parties share, and `own` has the rest.
 //!
 //! One side may be an app of Flower, in PyTorch or another framework, where clients train by plain SGD:
 //! [`ClientApps`] lets a coordinator take part with such clients, an [`AppParty`] trains for such a server.

@@ -85,7 +85,7 @@ fn without_them_nothing_is_chosen() {
     assert!(report.best.is_none());
     assert!(validated(&report).is_empty());
     let error = experiment(wild()).keep(Keep::Best).run(4).unwrap_err();
-    assert!(matches!(error, ExperimentError::NoChoice), "{error}");
+    assert!(matches!(error, ExperimentError::NoChoice { .. }), "{error}");
     for fraction in [0.0, 1.0, f64::NAN, -0.5] {
         let error = experiment(wild()).validation(fraction).run(4).unwrap_err();
         assert!(

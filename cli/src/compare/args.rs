@@ -40,6 +40,9 @@ pub(crate) struct CompareArgs {
     /// that is best on validation examples (--validation)
     #[arg(long, value_name = "NAME=VALUE,VALUE..")]
     pub select: Vec<String>,
+    /// What the switch above was called.
+    #[arg(skip = "--select")]
+    pub select_flag: &'static str,
     /// Of the combinations of --select, try so many, drawn from --seed; then NAME=LOW..HIGH is a range
     /// of positive numbers, of which each power of ten is as likely as another
     #[arg(long, value_name = "N", requires = "select")]

@@ -19,8 +19,32 @@ pub(crate) enum CompareError {
     },
     #[error("expected NAME=VALUE,VALUE.., or NAME=LOW..HIGH of positive numbers, found `{text}`")]
     Select { text: String },
-    #[error("--select {name}=..: no algorithm here has the hyper-parameter `{name}`")]
-    SelectNobody { name: String },
+    #[error("{name}=..: the value {value} is there twice, expected different values")]
+    ValueTwice { name: String, value: String },
+    #[error("{flag} {name}=..: no algorithm here has the hyper-parameter `{name}`")]
+    SelectNobody { flag: &'static str, name: String },
+    #[error(
+        "{flag} {other}=.. {}, expected all values of a hyper-parameter in one list",
+        match name == other {
+            true => "is there twice".to_owned(),
+            false => format!("and {flag} {name}=.. are values of the same hyper-parameter"),
+        }
+    )]
+    SelectTwice {
+        flag: &'static str,
+        name: String,
+        other: String,
+    },
+    #[error(
+        "--set {set}=.. and {flag} {name}=.. are values of the same hyper-parameter; {flag} sets it"
+    )]
+    SelectAndSet {
+        flag: &'static str,
+        name: String,
+        set: String,
+    },
+    #[error("{name}={low}..{high}: `{name}` is a whole number, and there is none in this range")]
+    NoWholeNumber { name: String, low: f64, high: f64 },
     #[error("a range such as that of `{name}` has no end of values; expected --random N beside it")]
     RangeNotDrawn { name: String },
     #[error("`{}` holds a comparison of {found}, none of which is compared now", dir.display())]
@@ -60,6 +84,12 @@ impl CompareError {
                 "NAME=SPEC gives an algorithm a name, as in strong=fedprox"
             }
             Self::Select { .. } => "as in lr=0.01,0.1, or lr=0.001..1 with --random 20",
+            Self::ValueTwice { .. } => "leave one of them out",
+            Self::SelectTwice { .. } => "as in lr=0.01,0.1,1",
+            Self::SelectAndSet { set, .. } => {
+                return Some(format!("leave --set {set}=.. out"));
+            }
+            Self::NoWholeNumber { .. } => "as in epochs=1..10",
             Self::RangeNotDrawn { .. } => "--random 20 tries twenty combinations",
             Self::Another { .. } | Self::HoldsRun { .. } => {
                 "choose another --out; without --out, a new folder is made"

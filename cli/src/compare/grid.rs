@@ -6,6 +6,7 @@ use fedround::experiment;
 use fedround_dsl::BoxedAlgorithm;
 
 use super::args::CompareArgs;
+use super::conflicts;
 use super::entrant::{Entrant, deal};
 use super::error::CompareError;
 use super::record::{self, Record, Same};
@@ -49,16 +50,15 @@ impl Grid {
         let first = algorithms.first().map(|first| first.spec.as_str());
         let given = args.settings.of_experiments();
         let mut shared = Settings::resolve(&given, &args.tests, first, Some(args.seed))?;
-        deal(
-            catalog,
-            &mut algorithms,
-            &std::mem::take(&mut shared.hypers),
-        )?;
+        let given = std::mem::take(&mut shared.hypers);
+        deal(catalog, &mut algorithms, &given)?;
         let searches = args.select.iter().map(|text| Search::parse(text));
         let searches: Vec<Search> = searches.collect::<Result<_, _>>()?;
         if !searches.is_empty() && shared.run.validation.is_none() {
             return Err(CompareError::SelectOnNothing.into());
         }
+        let flagged = (args.select_flag, searches.as_slice());
+        conflicts::check(catalog, &algorithms, &given, flagged)?;
         let strategy = match args.random {
             None => Strategy::All,
             Some(count) => Strategy::Random {

@@ -1,6 +1,7 @@
 //! `fedround compare`: a grid of runs, its table and its plots.
 
 mod args;
+mod conflicts;
 mod differences;
 mod entrant;
 mod error;

@@ -14,6 +14,7 @@ use toml::{Table, Value};
 use super::error::CompareError;
 use super::line::{Line, Local, Score};
 use crate::config::Config;
+use crate::config_difference::{FREE, difference};
 use crate::error::CliError;
 use crate::files::{remove_file, remove_folder};
 use crate::run::{CONFIG, FILES, MANIFEST, METRICS, Manifest, Models, SUMMARY};
@@ -181,15 +182,6 @@ impl Record {
     }
 }
 
-/// Keys that results do not depend on.
-const FREE: [&str; 6] = [
-    "threads",
-    "data_dir",
-    "target",
-    "client_memory",
-    "device_data",
-    "checkpoint",
-];
 /// Keys that differ between the runs of one comparison.
 const OWN: [&str; 3] = ["spec", "seed", "hyper"];
 
@@ -238,27 +230,6 @@ pub(super) fn planned_rounds(dir: &Path) -> Option<usize> {
     Config::read(&dir.join(CONFIG)).ok()?.rounds
 }
 
-/// The first key of different values, with these.
-fn difference(
-    found: &Table,
-    wanted: &Table,
-    ignored: &dyn Fn(&str) -> bool,
-) -> Option<(String, String, String)> {
-    let new = found.keys().filter(|key| !wanted.contains_key(*key));
-    let mut keys = wanted.keys().chain(new).filter(|key| !ignored(key));
-    keys.find_map(|key| match (found.get(key), wanted.get(key)) {
-        (a, b) if a == b => None,
-        (Some(Value::Table(a)), Some(Value::Table(b))) => {
-            let (inner, a, b) = difference(a, b, &|_| false)?;
-            Some((format!("{key}.{inner}"), a, b))
-        }
-        (a, b) => {
-            let shown = |v: Option<&Value>| v.map_or("none".to_owned(), Value::to_string);
-            Some((key.clone(), shown(a), shown(b)))
-        }
-    })
-}
-
 /// Removes the files of a run, so that it can start anew.
 pub(super) fn clear(dir: &Path) -> Result<(), CliError> {
     for path in FILES.map(|file| dir.join(file)) {
@@ -283,23 +254,5 @@ fn broken<E: ToString>(path: &Path) -> impl Fn(E) -> CompareError {
     |error| CompareError::Read {
         path: path.to_owned(),
         message: error.to_string().trim_end().to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_difference_is_named_by_its_path() {
-        let table = |text: &str| text.parse::<Table>().unwrap();
-        let a = table("rounds = 4\nthreads = 1\n[hyper]\nlr = 0.1\nmu = 1.0");
-        let b = table("rounds = 4\nthreads = 2\n[hyper]\nlr = 0.2\nmu = 1.0");
-        let free = |key: &str| FREE.contains(&key);
-        let found = difference(&a, &b, &free).unwrap();
-        assert_eq!(found, ("hyper.lr".into(), "0.1".into(), "0.2".into()));
-        assert_eq!(difference(&a, &a, &free), None);
-        let (key, found, wanted) = difference(&table("a = 1"), &table(""), &free).unwrap();
-        assert_eq!((&*key, &*found, &*wanted), ("a", "1", "none"));
     }
 }

@@ -1,5 +1,6 @@
 //! Values of hyper-parameters that are tried.
 
+use fedround_dsl::FieldKind;
 use fedround_random::{Purpose, StreamKey};
 
 use super::error::CompareError;
@@ -18,6 +19,8 @@ pub(crate) enum Values {
     Each(Vec<String>),
     /// Numbers between two positive ones, drawn so that each power of ten is as likely as another.
     Range(f64, f64),
+    /// Whole numbers from the first to the second, drawn likewise.
+    Whole(f64, f64),
 }
 
 impl Search {
@@ -45,11 +48,42 @@ impl Search {
                 if values.iter().any(String::is_empty) {
                     return Err(wrong());
                 }
+                let mut earlier = vec![];
+                for value in &values {
+                    // 1, 1.0 and 1e0 are one number.
+                    let number = value.parse::<f64>().ok();
+                    let same = |(text, other): &(&String, Option<f64>)| {
+                        *text == value || (number.is_some() && *other == number)
+                    };
+                    if earlier.iter().any(same) {
+                        let (name, value) = (name.trim().to_owned(), value.clone());
+                        return Err(CompareError::ValueTwice { name, value });
+                    }
+                    earlier.push((value, number));
+                }
                 Values::Each(values)
             }
         };
         Ok(Self {
             name: name.trim().to_owned(),
+            values,
+        })
+    }
+
+    /// The same for a hyper-parameter of this kind: a range of counts has whole numbers alone.
+    pub fn of_kind(&self, kind: FieldKind) -> Result<Self, CompareError> {
+        let values = match (&self.values, kind) {
+            (&Values::Range(low, high), FieldKind::Int) => {
+                if low.ceil() > high.floor() {
+                    let name = self.name.clone();
+                    return Err(CompareError::NoWholeNumber { name, low, high });
+                }
+                Values::Whole(low.ceil(), high.floor())
+            }
+            (values, _) => values.clone(),
+        };
+        Ok(Self {
+            name: self.name.clone(),
             values,
         })
     }
@@ -66,7 +100,7 @@ pub(crate) enum Strategy {
 
 impl Strategy {
     /// The combinations, each with a value for every search; an empty one if there are no searches.
-    pub fn combinations(self, searches: &[&Search]) -> Result<Vec<Vec<String>>, CompareError> {
+    pub fn combinations(self, searches: &[Search]) -> Result<Vec<Vec<String>>, CompareError> {
         match self {
             _ if searches.is_empty() => Ok(vec![vec![]]),
             Self::All => all(searches),
@@ -76,7 +110,7 @@ impl Strategy {
 }
 
 /// The product of all lists.
-fn all(searches: &[&Search]) -> Result<Vec<Vec<String>>, CompareError> {
+fn all(searches: &[Search]) -> Result<Vec<Vec<String>>, CompareError> {
     let mut combined = vec![vec![]];
     for search in searches {
         let Values::Each(values) = &search.values else {
@@ -95,7 +129,7 @@ fn all(searches: &[&Search]) -> Result<Vec<Vec<String>>, CompareError> {
 }
 
 /// Different combinations, fewer where there are no more.
-fn random(searches: &[&Search], count: usize, seed: u64) -> Vec<Vec<String>> {
+fn random(searches: &[Search], count: usize, seed: u64) -> Vec<Vec<String>> {
     let mut stream = StreamKey::new(seed, Purpose::Sweep).stream();
     let mut found: Vec<Vec<String>> = vec![];
     // Lists may not have so many combinations; a hundred draws for each miss hardly any of them.
@@ -103,9 +137,14 @@ fn random(searches: &[&Search], count: usize, seed: u64) -> Vec<Vec<String>> {
         if found.len() == count {
             break;
         }
-        let mut draw = |search: &&Search| match &search.values {
+        let mut draw = |search: &Search| match &search.values {
             Values::Each(values) => values[stream.below(values.len())].clone(),
             Values::Range(low, high) => short(low * (high / low).powf(stream.unit())),
+            // The number above the last one is the end of its share.
+            Values::Whole(low, high) => {
+                let drawn = low * ((high + 1.0) / low).powf(stream.unit());
+                drawn.floor().clamp(*low, *high).to_string()
+            }
         };
         let combination: Vec<String> = searches.iter().map(&mut draw).collect();
         if !found.contains(&combination) {
@@ -138,12 +177,28 @@ mod tests {
         ] {
             assert!(Search::parse(text).is_err(), "{text}");
         }
+        let twice = Search::parse("lr=0.1,1,1e-1").unwrap_err().to_string();
+        assert!(twice.contains("the value 1e-1 is there twice"), "{twice}");
+    }
+
+    #[test]
+    fn counts_are_drawn_from_their_whole_numbers() {
+        let range = Search::parse("epochs=1..10").unwrap();
+        let counts = range.of_kind(FieldKind::Int).unwrap();
+        assert_eq!(range.of_kind(FieldKind::Float).unwrap(), range);
+        let mut found: Vec<usize> = random(&[counts], 10, 1)
+            .iter()
+            .map(|one| one[0].parse().unwrap())
+            .collect();
+        found.sort_unstable();
+        assert_eq!(found, (1..=10).collect::<Vec<_>>());
+        let none = Search::parse("epochs=1.2..1.8").unwrap();
+        assert!(none.of_kind(FieldKind::Int).is_err());
     }
 
     #[test]
     fn drawn_combinations_differ_and_repeat_with_their_seed() {
         let searches = ["lr=0.001..1", "mu=0,1"].map(|text| Search::parse(text).unwrap());
-        let searches: Vec<&Search> = searches.iter().collect();
         let draw = |count, seed| {
             let strategy = Strategy::Random { count, seed };
             strategy.combinations(&searches).unwrap()

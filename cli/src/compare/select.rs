@@ -25,15 +25,20 @@ pub(crate) fn candidates(
     for entrant in algorithms {
         let algorithm = catalog.algorithm(&entrant.spec, &[])?;
         let mut names = vec![];
-        let mut own = vec![];
+        let mut own: Vec<Search> = vec![];
         for (search, used) in searches.iter().zip(&mut used) {
             let of_this = entrant.own(&search.name);
-            if of_this.is_none() && !hypers::has(&*algorithm, &search.name) {
+            let name = of_this.unwrap_or(&search.name);
+            let field = hypers::lookup(&*algorithm, name);
+            if of_this.is_none() && field.is_none() {
                 continue;
             }
             *used = true;
-            names.push(of_this.unwrap_or(&search.name).to_owned());
-            own.push(search);
+            names.push(name.to_owned());
+            own.push(match field {
+                Some(field) => search.of_kind(field.field.kind)?,
+                None => search.clone(),
+            });
         }
         for values in strategy.combinations(&own)? {
             let pairs = names.iter().zip(&values);
@@ -46,6 +51,7 @@ pub(crate) fn candidates(
     }
     match used.iter().position(|used| !used) {
         Some(unused) => Err(CompareError::SelectNobody {
+            flag: "--select",
             name: searches[unused].name.clone(),
         }
         .into()),

@@ -1,5 +1,6 @@
 //! The subcommand `fedround data partition`: how many examples of each class every client gets.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use fedround_data::Partition;
@@ -21,7 +22,7 @@ struct Dealt<'a> {
     data: String,
     partition: String,
     seed: u64,
-    /// Of the training set, and those of them that clients hold.
+    /// Of the training set, and those of them that clients hold, each counted once.
     examples: usize,
     held: usize,
     /// Names.
@@ -56,7 +57,8 @@ pub(super) fn partition(args: &PartitionArgs) -> Result<String, CliError> {
         drawing::write(out, &holdings(out, &title, &counts, &data.class_names)?)?;
     }
     let sizes = || parts.iter().map(Vec::len);
-    let held: usize = sizes().sum();
+    // Clients may share examples.
+    let held = parts.iter().flatten().collect::<BTreeSet<_>>().len();
     if args.json {
         let own = counts.iter().zip(&tests).zip(sizes());
         return json(&Dealt {

@@ -16,7 +16,7 @@ pub(super) fn compute(program: &Program, examples: u64) -> Result<String, CliErr
     let batch = program.batch_size();
     let graphs = program.graphs(batch)?;
     let mut text = String::new();
-    let mut totals = [0; 3];
+    let mut totals = [0.0; 3];
     for (i, (graph, runs)) in graphs.iter().zip(runs(program.schedule())).enumerate() {
         let cost = cost(graph);
         // Writing to a `String` cannot fail.
@@ -31,9 +31,9 @@ pub(super) fn compute(program: &Program, examples: u64) -> Result<String, CliErr
             bytes(cost.peak),
         );
         let of = usize::from(runs.on_clients) + 2 * usize::from(runs.for_each);
-        totals[of] += cost.flops * runs.count(examples);
+        totals[of] += cost.flops as f64 * runs.full_batches(examples);
     }
-    let [server, client, for_each] = totals;
+    let [server, client, for_each] = totals.map(|total| total.round() as u64);
     let sizes = program.batch_sizes();
     let sizes = sizes.iter().map(|size| format!(" {size}"));
     let sizes: Vec<String> = sizes.collect();

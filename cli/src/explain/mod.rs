@@ -19,7 +19,7 @@ use crate::auxiliaries::named;
 use crate::catalog::Catalog;
 use crate::compile_args::ExplainArgs;
 use crate::dead_hypers::{NOT_USED, NOT_USED_MEANS, full_name};
-use crate::error::CliError;
+use crate::error::{CliError, at_least_one};
 use crate::files::json as as_json;
 use crate::hypers::assignments;
 use crate::pass_dump::pass_manager;
@@ -37,6 +37,7 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), CliEr
     if !(found > 0.0 && found < 1.0) {
         return Err(CliError::Delta { found });
     }
+    at_least_one("examples", usize::from(args.examples > 0))?;
     let mut passes = pass_manager()?;
     let compiled = catalog.compile(&args.subject, Target::default(), &mut passes)?;
     let given = assignments(&args.subject.set)?;

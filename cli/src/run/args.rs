@@ -32,7 +32,10 @@ Examples:
 
 The run goes on from its last good checkpoint and ends with the same bits as a run that was never
 stopped: the same model, metrics.jsonl and summary.json, but for times. Without any checkpoint it
-starts again from its configuration.";
+starts again from its configuration.
+
+You may edit rounds, threads, checkpoint and other settings that results do not depend on in its
+config.toml before. Any other edit is an error.";
 
 /// Goes on with a run that was stopped, or trains a finished one for more rounds.
 #[derive(Debug, Args)]

@@ -13,6 +13,7 @@ mod manifest_error;
 mod metric;
 mod models;
 mod phases;
+mod pixels;
 mod privacy_spent;
 mod progress;
 mod recorder;
@@ -59,7 +60,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<ExitCode, CliErro
     let clock = Clock::start();
     let settings = Settings::resolve(&args.settings, &args.tests, args.spec.as_deref(), args.seed)?;
     // Unknown names are errors before any data is read.
-    catalog.algorithm(&settings.spec, &settings.hypers)?;
+    let algorithm = catalog.algorithm(&settings.spec, &settings.hypers)?;
     if let Some(out) = &args.out {
         folder::check_free(out)?;
     }
@@ -67,12 +68,14 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<ExitCode, CliErro
     if !args.quiet {
         data.notes.iter().for_each(|note| tell!("note: {note}"));
     }
+    let of_pixels = pixels::warning(&*algorithm, &data);
     let mut job = Job::new(catalog, &settings, data)?;
     warn(job.program());
     warn_of_weights(&job, args.quiet);
     warn_of_delta(&job);
     job.uses(catalog)?.check(&settings.spec)?;
-    if let Some(warning) = phases::unreached(job.program(), settings.rounds) {
+    let unreached = phases::unreached(job.program(), settings.rounds);
+    for warning in of_pixels.into_iter().chain(unreached) {
         tell!("warning: {warning}");
     }
 

@@ -1,12 +1,14 @@
 //! The privacy that a run has spent (its ε so far), as a part of its summary and metrics.
 
+use fedround::experiment::Round;
 use fedround_exec::Program;
-use fedround_metrics::accountant::{Sampling, Steps};
-use fedround_metrics::privacy::gaussian_epsilon;
+use fedround_metrics::accountant::Steps;
 use fedround_passes::fed::{Mechanism, NoiseKind, mechanisms};
 use serde::Serialize;
 
-use crate::privacy_bound::{NoBound, replaced, round_up, rounds_of};
+use crate::privacy_bound::{
+    Missed, NoBound, of_passes, replaced, round_up, rounds_of, usual_steps,
+};
 use crate::privacy_passes::InPasses;
 
 /// `privacy` of a run with noise on what clients tell.
@@ -53,8 +55,22 @@ pub(crate) struct Federation {
     pub fewest_examples: usize,
     pub most_examples: usize,
     pub reproducible: bool,
+    /// Who of those that were drawn may be missing.
+    pub missed: Missed,
     /// Of the statements.
     pub delta: f64,
+}
+
+impl Federation {
+    /// The federation as rounds showed it: clients were missing that no setting names, such as those of parties
+    /// that were offline and those whose updates were not finite.
+    pub fn seen(mut self, rounds: &[Round]) -> Self {
+        self.missed.some |= rounds.iter().any(|round| {
+            let missing = [&round.failed, &round.late, &round.not_finite];
+            missing.into_iter().any(|clients| !clients.is_empty())
+        });
+        self
+    }
 }
 
 /// The privacy that is spent after some rounds; `None` of a program without noise on what clients tell. The
@@ -116,7 +132,7 @@ fn spent(
 ) -> Option<MechanismSpent> {
     let mechanism = joint.first()?;
     let places: Vec<String> = joint.iter().map(|m| m.loc.to_string()).collect();
-    let (noise, delta) = (mechanism.scale / mechanism.bound, federation.delta);
+    let delta = federation.delta;
     let laplace = mechanism.noise == NoiseKind::Laplace;
     let most = federation.most_examples as u64;
     let repetitions = mechanism.repetitions.as_ref().map(|all| all.count(most));
@@ -127,9 +143,10 @@ fn spent(
         _ => Err(NoBound::Phases),
     });
     let steps = rounds_of(joint, federation.clients, rounds as u64);
-    let of_clients = steps
-        .filter(|_| rounds > 0)
-        .map(|steps| Ok(steps.epsilon(delta)?.min(steps.epsilon_by_losses(delta)?)));
+    let of_clients = steps.filter(|_| rounds > 0).map(|steps| {
+        federation.missed.check(joint)?;
+        Ok(steps.epsilon(delta)?.min(steps.epsilon_by_losses(delta)?))
+    });
     let epsilon = passes
         .or(of_clients)
         .unwrap_or_else(|| match (mechanism.steps, repetitions) {
@@ -139,22 +156,12 @@ fn spent(
                 let cohort = program.cohort_size(federation.clients);
                 let cohort = cohort.filter(|_| mechanism.central);
                 rows = cohort.and_then(|n| steps.rows(n, federation.fewest_examples as u64));
-                usual_epsilon = rows.filter(|rows| *rows > 0).and_then(|rows| {
-                    let count =
-                        (rounds * steps.passes) as u64 * rows.div_ceil(steps.batch.max(1) as u64);
-                    let rate = (steps.batch as f64 / rows as f64).min(1.0);
-                    let sampling = Sampling::Poisson;
-                    let steps = Steps {
-                        sampling,
-                        rate,
-                        noise,
-                        count,
-                    };
-                    steps.epsilon(delta).ok()
+                let round = rows.and_then(|rows| usual_steps(mechanism, steps, rows));
+                usual_epsilon = round.and_then(|round| {
+                    let count = rounds as u64 * round.count;
+                    Steps { count, ..round }.epsilon(delta).ok()
                 });
-                // Each pass changes by one bound in one of its steps: √passes bounds in all.
-                let passes = (rounds * steps.passes) as f64;
-                gaussian_epsilon(passes.sqrt(), noise, delta).map_err(NoBound::from)
+                of_passes(mechanism, steps, rounds as u64, delta).map_err(NoBound::from)
             }
             (None, None) => Err(NoBound::Loop),
             (None, Some(times)) => replaced(mechanism, rounds as f64 * times as f64, delta),

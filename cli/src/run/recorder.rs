@@ -25,7 +25,8 @@ impl Observer for Recorder<'_> {
     fn round_finished(&mut self, report: &Report, simulation: &Simulation) {
         if let Some(round) = report.history.last() {
             let program = simulation.program();
-            let spent = privacy_spent(program, self.federation, round.number, report.goal_round);
+            let federation = self.federation.seen(&report.history);
+            let spent = privacy_spent(program, federation, round.number, report.goal_round);
             let phase = phase(program, round.number, report.goal_round);
             let metric = Metric::of(round, phase, spent.as_ref());
             self.failed = self.folder.metric(&metric).err();

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use fedround_store::FolderLock;
+use toml::Table;
 
 use super::args::{EngineArgs, ResumeArgs, SettingArgs, TestArgs};
 use super::checkpoints::{self, LoadedCheckpoint};
@@ -15,6 +16,7 @@ use super::training::{Clock, Job};
 use super::{report, warn_of_weights};
 use crate::catalog::Catalog;
 use crate::config::Config;
+use crate::config_difference::{FREE, difference};
 use crate::error::CliError;
 use crate::interrupt::listen;
 use crate::settings::Settings;
@@ -31,6 +33,7 @@ pub(crate) fn resume(catalog: &Catalog, args: &ResumeArgs) -> Result<ExitCode, C
     let found = checkpoints::last(dir)?;
     let path = dir.join(CONFIG);
     let config = match &found {
+        Some(found) if has(CONFIG) => edited(&path, &found.state.config)?,
         Some(found) => Config::parse(&path, &found.state.config)?,
         None => Config::read(&path)?,
     };
@@ -54,9 +57,15 @@ pub(crate) fn resume(catalog: &Catalog, args: &ResumeArgs) -> Result<ExitCode, C
         None => remove_states(dir)?,
     }
     let (done, left) = job.rounds();
-    if let Some(rounds) = args.rounds.filter(|rounds| *rounds < done) {
-        let found = rounds;
-        return Err(CliError::FewerRounds { done, found });
+    if settings.rounds < done {
+        return Err(CliError::FewerRounds {
+            place: match args.rounds {
+                Some(_) => "--rounds".to_owned(),
+                None => format!("{}, rounds", path.display()),
+            },
+            done,
+            found: settings.rounds,
+        });
     }
     let (folder, before) = open(&job, dir, lock, found.as_ref())?;
     let parameters = job.program().parameter_count();
@@ -80,6 +89,32 @@ pub(crate) fn resume(catalog: &Catalog, args: &ResumeArgs) -> Result<ExitCode, C
     progress.finish();
     let (summary, failure) = ended?;
     report((&summary, failure), &folder, stop, (args.json, args.quiet))
+}
+
+/// The settings in a run's file, which somebody may have edited since its last checkpoint. That is an error
+/// where results depend on the setting, other than the number of rounds: the rounds until now had another one.
+fn edited(path: &Path, checkpoint: &str) -> Result<Config, CliError> {
+    let file = Config::read(path).map_err(|source| CliError::UnreadableConfig {
+        path: path.to_owned(),
+        source: Box::new(source),
+    })?;
+    let table = |config: &Config| {
+        Table::try_from(config).map_err(|error| CliError::Config {
+            path: path.to_owned(),
+            message: error.to_string(),
+        })
+    };
+    let before = table(&Config::parse(path, checkpoint)?)?;
+    let may_change = |key: &str| key == "rounds" || FREE.contains(&key);
+    match difference(&table(&file)?, &before, &may_change) {
+        None => Ok(file),
+        Some((key, found, expected)) => Err(CliError::EditedConfig {
+            path: path.to_owned(),
+            key,
+            found,
+            expected,
+        }),
+    }
 }
 
 /// Opens the folder of a run, which `job` goes on with: at the checkpoint that it was restored from,

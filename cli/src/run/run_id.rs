@@ -3,13 +3,15 @@
 //! Two runs can have the same settings and the same data, and a checkpoint of one would then pass every
 //! other check of the other. The number travels with a folder that is copied or moved.
 
-use std::fmt::{self, Write};
+use std::fmt;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use fedround_store::{StoreError, write_atomically};
 use serde::{Deserialize, Serialize};
+
+use crate::digest::hex;
 
 /// The file in a run folder.
 pub(crate) const RUN_ID: &str = "run-id";
@@ -24,18 +26,14 @@ impl RunId {
         let drawn =
             getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()));
         drawn.map_err(StoreError::io("draw a random number for", path))?;
-        let mut text = String::new();
-        for byte in bytes {
-            // Writing to a `String` cannot fail.
-            let _ = write!(text, "{byte:02x}");
-        }
-        Ok(Self(text))
+        Ok(Self(hex(&bytes)))
     }
 
-    /// That of the run in a folder; `None` if the folder does not say it.
+    /// That of the run in a folder; `None` if the folder does not say it, or its file is empty.
     pub fn read(dir: &Path) -> Result<Option<Self>, StoreError> {
         let path = dir.join(RUN_ID);
         match fs::read_to_string(&path) {
+            Ok(text) if text.trim().is_empty() => Ok(None),
             Ok(text) => Ok(Some(Self(text.trim().to_owned()))),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(StoreError::io("read", path)(error)),

@@ -18,6 +18,7 @@ use super::metric::is_zero;
 use super::phases::not_begun;
 use super::privacy_spent::{Federation, PrivacySpent, privacy_spent};
 use crate::config::Config;
+use crate::privacy_bound::Missed;
 use crate::settings::Settings;
 use crate::weights::LoadedWeights;
 
@@ -177,11 +178,16 @@ pub(crate) struct Summary {
 pub(super) fn federation(run: &Run, delta: f64) -> Federation {
     let own = &run.simulation().dataset().client_indices;
     let sizes = || own.iter().map(Vec::len);
+    let faults = &run.settings().faults;
     Federation {
         clients: own.len(),
         fewest_examples: sizes().min().unwrap_or(0),
         most_examples: sizes().max().unwrap_or(0),
         reproducible: run.settings().reproducible_noise,
+        missed: Missed {
+            some: faults.dropout > 0.0 || faults.deadline.is_some(),
+            slow: faults.over_select > 1.0,
+        },
         delta,
     }
 }
@@ -268,7 +274,7 @@ impl Summary {
             bytes_across: report.bytes_across(),
             privacy: privacy_spent(
                 run.program(),
-                federation(run, settings.delta),
+                federation(run, settings.delta).seen(&report.history),
                 report.rounds(),
                 report.goal_round,
             ),

@@ -151,7 +151,8 @@ impl Job {
             self.run.report(),
             federation(&self.run, self.settings.delta),
         );
-        report.history.iter().map(move |round| {
+        report.history.iter().enumerate().map(move |(i, round)| {
+            let federation = federation.seen(&report.history[..=i]);
             let goal = report.goal_round.filter(|goal| *goal < round.number);
             let spent = privacy_spent(self.run.program(), federation, round.number, goal);
             let phase = phase(self.run.program(), round.number, report.goal_round);

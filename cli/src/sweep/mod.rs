@@ -38,6 +38,7 @@ impl From<SweepArgs> for CompareArgs {
             settings: args.settings,
             tests,
             select: args.grid,
+            select_flag: "--grid",
             random: args.random,
             halving: args.halving,
             seeds: args.seeds,

@@ -67,6 +67,17 @@ fn partitions_are_shown_and_drawn() {
 }
 
 #[test]
+fn examples_that_clients_share_count_once() {
+    let place = Place::new();
+    let line = "data partition mnist --partition shared:50 --clients 90 --json";
+    let json: serde_json::Value = serde_json::from_str(&place.success(line)).unwrap();
+    assert_eq!(
+        (&json["examples"], &json["held"]),
+        (&300.into(), &300.into())
+    );
+}
+
+#[test]
 fn bad_input_says_what_to_do() {
     let place = Place::new();
     for (line, parts) in [

@@ -54,6 +54,12 @@ fn combinations_are_drawn_from_the_seed() {
         files.filter(|file| file.contains("seed")).collect()
     };
     assert_eq!((runs("a").len(), runs("a")), (3, runs("b")));
+    // Of a count, whole numbers are drawn.
+    let epochs =
+        format!("sweep fedavg {SMALL} --grid epochs=1..3 --random 3 --seeds 1 --quiet --out c");
+    place.success(&epochs);
+    let folders = [1, 2, 3].map(|n| format!("fedavg-epochs-{n}-seed1"));
+    assert_eq!(runs("c"), folders);
 }
 
 #[test]

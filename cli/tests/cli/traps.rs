@@ -152,6 +152,9 @@ fn a_run_that_ends_before_its_last_phase_says_so_first() {
     let output = place.output(&format!("{fedfed} {sizes}"));
     let notes = stderr(&output);
     assert!(output.status.success(), "{notes}");
+    // Its generator makes images of another range than those of the data.
+    let pixels = "warning: `fedfed` makes images with pixels between 0 and 1, but those of `synth-digits-rgb` are between -2 and 2. --normalize none";
+    assert!(notes.contains(pixels), "{notes}");
     assert!(
         notes.contains("round 1/1  fedfed.distill  loss") && notes.contains("accuracy -  "),
         "{notes}"
@@ -182,6 +185,25 @@ fn a_run_that_ends_before_its_last_phase_says_so_first() {
             .all(|phase| *phase == phases[0] && phase != "train")
     );
     assert_eq!(phases[4], "train");
+}
+
+#[test]
+fn images_of_another_range_than_the_data_are_said_before_a_run() {
+    let place = Place::new();
+    let small = SMALL.replace("--rounds 4", "--rounds 1");
+    let stderr_of = |line: &str| {
+        let output = place.output(&format!("run adfl {small} --set steps=1 --quiet {line}"));
+        assert!(output.status.success(), "{}", stderr(&output));
+        stderr(&output)
+    };
+    // MNIST's pixels are between 0 and 1, as AdFL's are by default.
+    let text = stderr_of("--out alike");
+    assert!(!text.contains("makes images"), "{text}");
+    let text = stderr_of("--normalize 0.5,0.25 --out apart");
+    let warning = "but those of `mnist` are between -2 and 2. --set black=-2 --set white=2";
+    assert!(text.contains(warning), "{text}");
+    let text = stderr_of("--normalize 0.5,0.25 --set black=-2 --set white=2 --out set");
+    assert!(!text.contains("makes images"), "{text}");
 }
 
 #[test]

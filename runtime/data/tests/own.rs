@@ -1,6 +1,8 @@
 //! A user's own data: folders of images, tables, arrays and LEAF's files, good ones and bad ones.
 
 mod arrays;
+mod empty_parts;
+mod image_folders;
 mod images;
 mod leaf;
 #[cfg(feature = "parquet")]

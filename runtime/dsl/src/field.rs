@@ -114,10 +114,30 @@ impl fmt::Display for Range {
 
 impl Field {
     pub(crate) fn wrong_type(&self, value: &HyperValue) -> HyperError {
+        let least = self.range.and_then(|range| range.min);
         HyperError::WrongType {
             field: self.name.to_owned(),
-            expected: self.kind.noun(),
-            found: value.to_string(),
+            expected: match (self.kind, least) {
+                (FieldKind::Int, Some(min)) => format!("a whole number of at least {min}"),
+                (kind, _) => kind.noun().to_owned(),
+            },
+            found: match value {
+                // A whole number with a point is no count. Files give negative ones without a point, too.
+                HyperValue::Float(x) if *x >= 0.0 => format!("{x:?}"),
+                value => value.to_string(),
+            },
+        }
+    }
+
+    /// The error of a real number that a field of 32 bits cannot hold.
+    pub(crate) fn too_large(&self, found: f64) -> HyperError {
+        HyperError::OutOfRange {
+            field: self.name.to_owned(),
+            expected: format!(
+                "a size of at most {:e}, the largest number of 32 bits",
+                f32::MAX
+            ),
+            found: format!("{found:e}"),
         }
     }
 

@@ -23,7 +23,7 @@ pub enum HyperError {
         /// The field.
         field: String,
         /// The kind it has.
-        expected: &'static str,
+        expected: String,
         /// The value given.
         found: String,
     },

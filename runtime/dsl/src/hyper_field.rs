@@ -49,10 +49,10 @@ pub fn write_field<H: HyperField>(
     value: HyperValue,
 ) -> Result<(), HyperError> {
     let value = field.check(value)?;
-    if target.write(&value) {
-        Ok(())
-    } else {
-        Err(field.wrong_type(&value))
+    match value {
+        _ if target.write(&value) => Ok(()),
+        HyperValue::Float(x) if H::KIND == FieldKind::Float => Err(field.too_large(x)),
+        value => Err(field.wrong_type(&value)),
     }
 }
 

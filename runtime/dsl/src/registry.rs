@@ -100,6 +100,7 @@ impl Registry {
                 return Err(SpecError::NoBase {
                     name: entry.name.to_owned(),
                     inner: inner.name.clone(),
+                    swapped: self.entry(&inner.name)?.takes_base,
                 });
             }
             (None, true) => {

@@ -22,12 +22,20 @@ pub enum SpecError {
         name: String,
     },
     /// A base for an algorithm that takes none.
-    #[error("`{name}` takes no base, found `{name}({inner})`; did you mean `{inner}({name})`?")]
+    #[error(
+        "`{name}` takes no base, found `{name}({inner})`; {}",
+        match swapped {
+            true => format!("did you mean `{inner}({name})`?"),
+            false => format!("write `{name}`"),
+        }
+    )]
     NoBase {
         /// The algorithm.
         name: String,
         /// What was given as its base.
         inner: String,
+        /// Whether that is a plug-in, which takes the algorithm as its base.
+        swapped: bool,
     },
     /// Too many layers.
     #[error(

@@ -7,6 +7,7 @@ use zip::CompressionMethod;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
 use crate::error::FlowerError;
+use crate::hex::hex;
 use crate::wire;
 
 /// A bundle. Flower starts no run without one, although our parties and coordinators do not
@@ -98,8 +99,7 @@ impl Fab {
 }
 
 fn hash(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(bytes))
 }
 
 #[cfg(test)]

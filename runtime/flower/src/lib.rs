@@ -21,6 +21,7 @@ mod fab;
 mod fleet;
 mod form;
 mod heartbeat;
+mod hex;
 mod http;
 mod id;
 mod kind;

@@ -47,11 +47,6 @@ impl FolderLock {
         written.map_err(StoreError::io("write", &path))?;
         Ok(Self { _file: file })
     }
-
-    /// Whether a name is that of the file that is locked.
-    pub fn is_lock(name: &str) -> bool {
-        name == LOCK
-    }
 }
 
 /// What the other process wrote.

@@ -2,6 +2,8 @@ use fedround::algorithms::{AdaptiveClip, DpFtrl, FedAvg};
 use fedround::experiment::{Experiment, Run};
 use fedround::prelude::*;
 use fedround_data::Partition;
+use fedround_metrics::accountant::Sampling;
+use fedround_simulation::Faults;
 
 use super::*;
 use crate::run::summary::federation;
@@ -118,6 +120,9 @@ struct DpFedAvg {
     /// Whether each client takes part with a probability of its own.
     #[hyper(default = true)]
     poisson: bool,
+    /// Whether the noise is on the mean, not on the sum.
+    #[hyper(default = false)]
+    mean: bool,
 }
 
 #[federated]
@@ -133,7 +138,8 @@ impl Algorithm for DpFedAvg {
             let (b, w) = (k.batch(10), w.replace_parts(&["Buffer"], &w.zeros_like()));
             grad(&w, |w| k.loss(w, &b)).clip(2.0)
         });
-        w - 0.1 * g_k.sum().noise(self.sigma)
+        let g = if self.mean { g_k.mean() } else { g_k.sum() };
+        w - 0.1 * g.noise(self.sigma)
     }
 }
 
@@ -143,6 +149,7 @@ fn noise_on_a_sum_over_a_cohort_is_composed_over_rounds() {
         let experiment = Experiment::new(DpFedAvg {
             sigma: 4.0,
             poisson,
+            ..DpFedAvg::default()
         });
         let experiment = experiment.model("logistic").data("synth-digits");
         let run = experiment.clients(10).seed(3).prepare(8).unwrap();
@@ -168,7 +175,7 @@ fn noise_on_a_sum_over_a_cohort_is_composed_over_rounds() {
     }
     let nothing = Experiment::new(DpFedAvg {
         sigma: 0.0,
-        poisson: true,
+        ..DpFedAvg::default()
     });
     let nothing = nothing.model("logistic").data("synth-digits").clients(10);
     let error = nothing.prepare(8).err().unwrap().to_string();
@@ -176,6 +183,39 @@ fn noise_on_a_sum_over_a_cohort_is_composed_over_rounds() {
         error.contains("the standard deviation of this noise is 0"),
         "{error}"
     );
+}
+
+#[test]
+fn noise_on_a_mean_of_fewer_has_no_bound() {
+    let prepared = |dropout| {
+        let experiment = Experiment::new(DpFedAvg {
+            mean: true,
+            poisson: false,
+            ..DpFedAvg::default()
+        });
+        let experiment = experiment.model("logistic").data("synth-digits");
+        let faults = Faults {
+            dropout,
+            ..Faults::default()
+        };
+        let experiment = experiment.clients(10).seed(3).faults(faults);
+        experiment.prepare(8).unwrap()
+    };
+    let mut run = prepared(0.0);
+    run.step(&mut ()).unwrap();
+    let whole = federation(&run, 1e-5);
+    let mut rounds = run.report().history.clone();
+    let all = whole.seen(&rounds);
+    rounds[0].not_finite = vec![7];
+    let failing = federation(&prepared(0.5), 1e-5);
+    for (federation, is_known) in [(all, true), (whole.seen(&rounds), false), (failing, false)] {
+        let spent = privacy_spent(run.program(), federation, 1, None).unwrap();
+        assert_eq!(spent.epsilon.is_some(), is_known);
+        let reason = spent.mechanisms[0].no_bound.clone().unwrap_or_default();
+        assert_eq!(reason.contains("the mean of fewer is more ε"), !is_known);
+        let before = privacy_spent(run.program(), federation, 0, None).unwrap();
+        assert_eq!(before.epsilon, Some(0.0));
+    }
 }
 
 #[test]

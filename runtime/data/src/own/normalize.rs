@@ -2,14 +2,17 @@
 
 use std::str::FromStr;
 
+use fedround_random::{Purpose, StreamKey, permutation};
+
 use super::OwnDataError;
 use crate::{DataError, Scale};
 
 /// How inputs are scaled.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Normalize {
-    /// By the mean and the standard deviation of the training examples: of each channel of images, of each
-    /// number of a table, of all elements of other arrays. Bundled datasets keep their own scale.
+    /// By the mean and the standard deviation of the training examples: of each channel of images as bytes, of
+    /// which a sample is measured; of each number of a row of numbers; of all elements of other arrays. Bundled
+    /// datasets keep their own scale.
     #[default]
     Auto,
     /// Not at all; but bytes become numbers in [0, 1].
@@ -109,6 +112,15 @@ impl NumberScale {
             *x = (*x - mean) / std;
         }
     }
+}
+
+/// A random sample of at most `most` of `n` examples, in order. It is the same for every seed. (The first ones
+/// would not do: files often have their examples class by class.)
+pub(super) fn sample(n: usize, most: usize) -> Vec<usize> {
+    let mut all = permutation(n, StreamKey::new(0, Purpose::HoldOut).with(1));
+    all.truncate(most);
+    all.sort_unstable();
+    all
 }
 
 /// The mean and the standard deviation; the deviation of a constant counts as 1.

@@ -71,6 +71,11 @@ impl ReadOptions {
             DataLocation::Csv(_) | DataLocation::Parquet(_) => (true, false, true),
             DataLocation::Arrays(_) | DataLocation::Leaf(_) => (false, false, true),
         };
+        let has_test = match place {
+            DataLocation::Csv(files) | DataLocation::Parquet(files) => files.len() == 2,
+            DataLocation::Arrays(files) => files.len() == 4,
+            _ => false,
+        };
         let csv_has = "only tables (csv:FILE, parquet:FILE) have it";
         let images_have = "only folders of images (images:DIR) have it";
         let options = [
@@ -83,8 +88,11 @@ impl ReadOptions {
             (
                 "test_share",
                 self.test_share.is_some(),
-                own,
-                "bundled datasets have a test set of their own",
+                own && !has_test,
+                match own {
+                    true => "the last of these files are the test set",
+                    false => "bundled datasets have a test set of their own",
+                },
             ),
         ];
         match options.into_iter().find(|(_, set, has, _)| *set && !has) {

@@ -3,10 +3,10 @@
 //! [`PARTITIONS`] lists the text form of every kind, and `docs/partitions.md` explains them. A partition
 //! is a function of the examples' labels (or groups), the number of clients and the seed.
 //!
-//! Every client gets at least one example, and no example goes to two clients. Where sizes do not divide,
-//! the first clients (or shards) hold one example more. Some kinds leave examples out: `islands` and
-//! `classes` those of classes that no client holds, `labels` what exceeds the scarcest label, `domains`
-//! and `natural` parts and groups without a client.
+//! Every client gets at least one example. No example goes to two clients, except under `shared`, which draws
+//! each client's examples from all. Where sizes do not divide, the first clients (or shards) hold one example
+//! more. Some kinds leave examples out: `islands` and `classes` those of classes that no client holds, `labels`
+//! what exceeds the scarcest label, `domains` and `natural` parts and groups without a client.
 //!
 //! The labels need not be classes. Splitting by
 //! [`SynthDigits::style_of`](crate::synth::SynthDigits::style_of) deals styles, which gives feature skew.

@@ -7,7 +7,7 @@ use flate2::{Compression, Crc, write::DeflateEncoder};
 use super::{folder, inputs, message, read};
 
 /// A file of `np.save`.
-fn npy(dtype: &str, shape: &str, elements: &[u8]) -> Vec<u8> {
+pub fn npy(dtype: &str, shape: &str, elements: &[u8]) -> Vec<u8> {
     let head = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}\n");
     let mut file = b"\x93NUMPY\x01\x00".to_vec();
     file.extend((head.len() as u16).to_le_bytes());
@@ -146,6 +146,17 @@ fn archives_may_name_clients() {
         assert_eq!(data.train.len() + data.test.len(), 6);
         assert!(Partition::Natural.deal(&data, 3, 1).is_ok());
     }
+    // The last byte of `x`, which no header names.
+    let mut damaged = zip(&files, false);
+    let at = 30 + "x.npy".len() + x.len() - 1;
+    damaged[at] ^= 1;
+    let root = folder(&[("a.npz", &damaged)]);
+    let text = message(&root, "npz:DIR/a.npz", plain());
+    assert!(
+        text.starts_with("DIR/a.npz/x.npy: expected an array whose checksum is"),
+        "{text}"
+    );
+    assert!(text.ends_with("the archive is damaged"), "{text}");
     let root = folder(&[("a.npz", &zip(&files[..1], false))]);
     assert_eq!(
         message(&root, "npz:DIR/a.npz", plain()),
@@ -239,4 +250,31 @@ fn a_packed_array_has_a_limit() {
     let root = folder(&[("empty.npz", &zip(&[], true))]);
     let text = message(&root, "npz:DIR/empty.npz", plain());
     assert!(text.ends_with("found an empty archive"), "{text}");
+}
+
+/// The black images come first.
+#[test]
+fn images_that_are_sorted_by_class_are_scaled_by_all_classes() {
+    let pixels: Vec<u8> = (0..3000 * 4)
+        .map(|i| 255 * u8::from(i >= 1500 * 4))
+        .collect();
+    let root = folder(&[
+        ("x.npy", &npy("|u1", "(3000, 2, 2)", &pixels)),
+        (
+            "y.npy",
+            &npy("<i8", "(3000,)", &longs((0..3000).map(|i| i / 1500))),
+        ),
+    ]);
+    let x = inputs(&read(
+        &root,
+        "npy:DIR/x.npy,DIR/y.npy",
+        ReadOptions::default(),
+    ));
+    let mean = x.iter().sum::<f32>() / x.len() as f32;
+    let variance = x.iter().map(|x| x * x).sum::<f32>() / x.len() as f32;
+    // Three standard deviations of the mean of 1000 of them.
+    assert!(
+        mean.abs() < 0.1 && (variance - 1.0).abs() < 0.1,
+        "{mean} {variance}"
+    );
 }

@@ -7,13 +7,13 @@ use image::{DynamicImage, GrayImage, ImageFormat, RgbImage};
 
 use super::{folder, inputs, message, read, write};
 
-fn png(image: impl Into<DynamicImage>) -> Vec<u8> {
+pub fn png(image: impl Into<DynamicImage>) -> Vec<u8> {
     let mut bytes = Cursor::new(vec![]);
     image.into().write_to(&mut bytes, ImageFormat::Png).unwrap();
     bytes.into_inner()
 }
 
-fn grey(side: u32, level: u8) -> Vec<u8> {
+pub fn grey(side: u32, level: u8) -> Vec<u8> {
     png(GrayImage::from_pixel(side, side, image::Luma([level])))
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -180,14 +180,15 @@ impl Table {
     }
 }
 
-/// The file's text, which begins with our header; nothing where there is no file.
+/// The file's text, which begins with our header; nothing where there is no file, or an empty one: so a loss of
+/// power may leave a file that was being written.
 fn read(file: &Path) -> io::Result<String> {
     let text = match fs::read_to_string(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(String::new()),
         text => text?,
     };
     match text.lines().next() {
-        Some(HEADER) => Ok(text),
+        None | Some(HEADER) => Ok(text),
         _ => Err(io::Error::other(format!("line 1: expected `{HEADER}`"))),
     }
 }
@@ -210,12 +211,16 @@ fn locked(file: &Path) -> io::Result<File> {
     Ok(lock)
 }
 
-/// In one piece, whoever reads meanwhile; of those who write there is one at a time.
+/// In one piece, whoever reads meanwhile, and also after a loss of power; of those who write there is one at a
+/// time.
 fn write(file: &Path, known: &BTreeMap<String, ConvAlgorithm>) -> io::Result<()> {
     let new = file.with_extension("new");
     let lines = known
         .iter()
         .map(|(key, form)| format!("{key}\t{}\n", form.name()));
-    fs::write(&new, format!("{HEADER}\n{}", lines.collect::<String>()))?;
+    let text = format!("{HEADER}\n{}", lines.collect::<String>());
+    let mut written = File::create(&new)?;
+    written.write_all(text.as_bytes())?;
+    written.sync_all()?;
     fs::rename(&new, file)
 }

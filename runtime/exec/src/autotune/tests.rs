@@ -68,11 +68,7 @@ fn a_file_that_is_none_of_ours_stays_as_it_is() {
     let folder = folder("other");
     fs::create_dir_all(&folder).unwrap();
     let file = folder.join("convolutions.txt");
-    let texts: [&[u8]; 3] = [
-        b"",
-        b"fedround convolutions 2\na\tunfold\n",
-        &[0xff, 0xfe, 0],
-    ];
+    let texts: [&[u8]; 2] = [b"fedround convolutions 2\na\tunfold\n", &[0xff, 0xfe, 0]];
     for text in texts {
         fs::write(&file, text).unwrap();
         let choices = open(&folder);
@@ -82,6 +78,18 @@ fn a_file_that_is_none_of_ours_stays_as_it_is() {
         assert_eq!(chosen(&choices, "a", split), (split, false));
         assert_eq!(fs::read(&file).unwrap(), text);
     }
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn an_empty_file_is_filled() {
+    let folder = folder("empty");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("convolutions.txt"), b"").unwrap();
+    let split = ConvAlgorithm::Split;
+    let choices = AutotuneCache::at(&folder, |error| panic!("{error}"));
+    assert_eq!(chosen(&choices, "a", split), (split, true));
+    assert_eq!(open(&folder).len(), 1);
     fs::remove_dir_all(folder).unwrap();
 }
 

@@ -19,6 +19,9 @@ use crate::autotune::ConvPolicy;
 use crate::precision::Precision;
 use crate::target::Target;
 
+/// The largest inputs of one batch, in bytes.
+const MOST_INPUTS: u64 = 4 << 30;
+
 /// Where a program runs, and how its products are computed there.
 #[derive(Clone)]
 pub(super) struct Place {
@@ -104,6 +107,23 @@ impl Program {
         Ok(this)
     }
 
+    /// Steps are traced with batches of the spec's size, before clients have smaller ones.
+    fn check_batches(&self) -> Result<(), CompileError> {
+        let each = 4 * self.model.input(1).len() as u64;
+        let sizes = self.batch_sizes().into_iter();
+        let large = sizes
+            .map(|batch| (batch, each.saturating_mul(batch as u64)))
+            .find(|(_, bytes)| *bytes > MOST_INPUTS);
+        match large {
+            Some((batch, found)) => Err(CompileError::Batch {
+                batch,
+                found,
+                most: MOST_INPUTS,
+            }),
+            None => Ok(()),
+        }
+    }
+
     /// What a phase has no use for, another may have.
     fn warn_of_all_phases(&mut self) {
         let earlier = self.earlier.iter().map(|phase| &phase.program.warnings);
@@ -157,6 +177,7 @@ impl Program {
         let rows = rows.filter(|row| row.kind == Kind::Params && partial(row));
         let crossing = rows.map(|row| (row.value, row.parameter_bytes(&this)));
         this.crossing = crossing.collect();
+        this.check_batches()?;
         this.infer_kept(earlier, passes)?;
         this.visit(this.batch_size(), &mut |variant| {
             Ok(this.compiled(variant, passes)?.rows.clone())

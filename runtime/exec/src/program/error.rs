@@ -5,6 +5,7 @@ use fedround_models::AuxiliaryError;
 use fedround_passes::PassError;
 use fedround_passes::lowering::{FrontendError, LowerError};
 use fedround_passes::parties::SplitError;
+use fedround_passes::report::number_format::bytes;
 
 use crate::device::{DeviceError, ExecError};
 
@@ -36,6 +37,20 @@ pub enum CompileError {
     /// The round cannot be divided between a server and parties.
     #[error(transparent)]
     Parties(#[from] SplitError),
+    /// The inputs of a batch need more memory than a step can have.
+    #[error(
+        "a batch of {batch} examples has {} of inputs, expected at most {}; a batch size of the largest client's number of examples takes all examples of every client, too",
+        bytes(*found),
+        bytes(*most)
+    )]
+    Batch {
+        /// The batch size of the spec.
+        batch: usize,
+        /// The bytes of its inputs.
+        found: u64,
+        /// The largest number of bytes.
+        most: u64,
+    },
     /// The algorithm defines no round.
     #[error("the algorithm defines no hook `round`; implement `fn round(&self, server, w)`")]
     NoRound,

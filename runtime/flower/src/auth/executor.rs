@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::error::KeyError;
 use crate::clock;
+use crate::hex::hex;
 use crate::http::{CallError, Headers};
 
 /// The call that the secret protects, as Flower signs it.
@@ -77,10 +78,6 @@ fn mac(key: &[u8], text: &[u8]) -> Result<Vec<u8>, String> {
     let mut mac = Hmac::<Sha256>::new_from_slice(key).map_err(|error| error.to_string())?;
     mac.update(text);
     Ok(mac.finalize().into_bytes().to_vec())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@ use std::fmt;
 
 use sha2::{Digest, Sha256};
 
+use crate::hex::hex;
+
 /// The SHA-256 of an object's bytes, written in 64 lower-case hexadecimal digits. The id of a
 /// message is that of its object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -39,7 +41,7 @@ fn digit(byte: u8) -> Option<u8> {
 
 impl fmt::Display for ObjectId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&hex(&self.0))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Numbers that are known before a round: literals, hyper-parameters and arithmetic on them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::{ArithOp, FedOp, HyperValue, Module, Op, OpKind, Value};
 
@@ -114,6 +114,32 @@ impl<'m> ConstEval<'m> {
         let some = (f64::MIN_POSITIVE..=f64::MAX).contains(&factor);
         (!some).then_some(factor)
     }
+
+    /// The names of the hyper-parameters that the known factor of a number is computed from, in the order of
+    /// their declarations.
+    pub fn hypers(&self, value: Value) -> Vec<String> {
+        let (mut open, mut seen) = (vec![value], HashSet::new());
+        let mut found = BTreeSet::new();
+        while let Some(value) = open.pop() {
+            let Some(op) = self.made(value).filter(|_| seen.insert(value)) else {
+                continue;
+            };
+            let product = matches!(
+                op.kind,
+                OpKind::Arith(ArithOp::Mul | ArithOp::Div | ArithOp::Neg)
+            );
+            let known = self.numbers.contains_key(&value) || self.count(value).is_some();
+            match op.kind {
+                OpKind::Fed(FedOp::Hyper(index)) => {
+                    found.insert(index);
+                }
+                _ if known || product => open.extend(&op.operands),
+                _ => {}
+            }
+        }
+        let named = found.into_iter().filter_map(|i| self.module.hypers.get(i));
+        named.map(|hyper| hyper.name.clone()).collect()
+    }
 }
 
 #[cfg(test)]
@@ -170,5 +196,10 @@ mod tests {
         assert_eq!(factor(&many), (3.0 * 2_f64.powi(79), None));
         let square = factor("%x = arith.mul %c, %c : f32@server");
         assert_eq!(square, (1.0, Some(OpKind::Arith(ArithOp::Mul))));
+        let module = parse(&text("%x = arith.mul %c, %z : f32@server")).unwrap();
+        let known = ConstEval::of(&module);
+        let mut ops = module.all_ops();
+        let scale = ops.find(|op| op.kind == OpKind::Arith(ArithOp::Mul));
+        assert_eq!(known.hypers(scale.unwrap().results[0]), ["z"]);
     }
 }

@@ -101,7 +101,11 @@ pub enum Broken {
     NoiseWithoutClip,
     /// Noise that is none, under a claim of differential privacy.
     #[error(
-        "{dp} differential privacy is claimed at {claim}, but the standard deviation of this noise is {scale}, or that times another number; expected one above 0"
+        "{dp} differential privacy is claimed at {claim}, but the standard deviation of this noise is {scale}, or that times another number; expected a finite one above 0{}",
+        match hypers.is_empty() {
+            true => String::new(),
+            false => format!(". It is computed from `{}`", hypers.join("` and `")),
+        }
     )]
     NoNoise {
         /// Which is claimed.
@@ -110,6 +114,8 @@ pub enum Broken {
         claim: String,
         /// What is known of its standard deviation.
         scale: String,
+        /// The hyper-parameters that this comes from.
+        hypers: Vec<String>,
     },
     /// Noise of a tree in a loop.
     #[error("noise of a tree is added once in a round; take `tree_noise` out of the loop")]

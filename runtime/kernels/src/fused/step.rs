@@ -54,7 +54,7 @@ pub enum Unary {
     Sin,
     /// The cosine, computed one element at a time.
     Cos,
-    /// `max(x, 0)`, and 0 for NaN as in burn-flex.
+    /// `max(x, 0)`. NaN for NaN.
     Relu,
     /// `x` limited to the range from `min` to `max`. NaN for NaN.
     Clamp {

@@ -27,6 +27,17 @@ impl Runs {
             .map(|&size| examples.div_ceil(size.max(1)));
         batches.fold(self.times, u64::saturating_mul)
     }
+
+    /// As [`count`](Self::count), where a batch that has fewer examples than its size, as a client's last one
+    /// does, counts as that share of one. This is what computations scale with.
+    pub fn full_batches(&self, examples: u64) -> f64 {
+        let Some((size, outer)) = self.batches.split_last() else {
+            return self.times as f64;
+        };
+        let outer = outer.iter().map(|&size| examples.div_ceil(size.max(1)));
+        let outer = outer.fold(self.times, u64::saturating_mul);
+        outer as f64 * examples as f64 / (*size).max(1) as f64
+    }
 }
 
 /// [`Runs`] of each segment of a schedule, in order.
@@ -123,6 +134,8 @@ mod tests {
         assert_eq!(step.batches.len(), 1);
         let size = step.batches[0];
         assert_eq!(step.count(6 * size + 1), 7 * step.times);
+        let expected = (6.0 + 1.0 / size as f64) * step.times as f64;
+        assert!((step.full_batches(6 * size + 1) - expected).abs() < 1e-9);
     }
 
     #[test]

@@ -43,6 +43,16 @@ pub enum ContentError {
         /// What was found.
         found: String,
     },
+    /// A number or a label is out of range.
+    #[error("`{name}`: expected {expected}, found {found}")]
+    Value {
+        /// Its name.
+        name: String,
+        /// What it is to be.
+        expected: String,
+        /// What was found.
+        found: String,
+    },
     /// Bytes that are no encoding of parameters.
     #[error("`{name}`: {source}")]
     Encoded {

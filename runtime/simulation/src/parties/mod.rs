@@ -17,8 +17,11 @@ mod loopback;
 mod message;
 mod payload;
 mod remote;
+mod reply_types;
+mod row_shapes;
 mod table;
 mod transport;
+mod value_type;
 mod values;
 
 pub use error::{ContentError, ExchangeError, NoExchange, PayloadError};

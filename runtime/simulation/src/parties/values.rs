@@ -1,5 +1,5 @@
 //! Values of clients as named tensors and numbers, and back. What comes back is checked against the
-//! region's table by name, kind and shape.
+//! region's table by name, kind and shape, and against what else is known of its [type](ValueType).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,6 +15,7 @@ use fedround_store::{ElementType, TensorBytes};
 
 use super::error::ContentError;
 use super::payload::{Numbers, Payload};
+use super::value_type::ValueType;
 use crate::error::RunError;
 use crate::tensor_bytes::{from_bytes, to_bytes};
 use crate::value::RtVal;
@@ -94,14 +95,19 @@ impl<'p> Taking<'p> {
     pub fn value(
         &mut self,
         name: &str,
-        (kind, crossing): (Kind, &[bool]),
+        (kind, crossing, ty): (Kind, &[bool], &ValueType),
         fill: impl Fn(usize) -> Option<DispatchTensor>,
     ) -> Result<RtVal, ContentError> {
         if kind != Kind::Params {
             if kind == Kind::Scalar
                 && let Some(bits) = self.numbers.remove(name)
             {
-                return Ok(RtVal::Host(f64::from_bits(bits)));
+                let number = f64::from_bits(bits);
+                ty.check_number(name, number)?;
+                return Ok(RtVal::Host(number));
+            }
+            if let Some(tensor) = self.tensors.get(name) {
+                ty.check_tensor(name, tensor)?;
             }
             let element = match kind {
                 Kind::Labels => ElementType::I32,

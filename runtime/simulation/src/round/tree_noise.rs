@@ -4,7 +4,9 @@
 //! the noise `N_t` of the fewest nodes that make it up: one of `2^l` rounds for each bit `l` that is set in `t`.
 //! From one round to the next, the nodes of the lowest levels close and one node opens that covers them and
 //! the new round. A round therefore adds `N_t − N_{t−1}`, the noise of the new node less that of those that
-//! close, and keeps the open nodes as a state of the server.
+//! close, and keeps the open nodes as a state of the server: the number of the pass and the levels of the
+//! nodes in one tensor, and then the nodes. A pass begins with a tree of its own, also where its first round
+//! was skipped: the nodes of an earlier pass stay in what was told, so none of them may close.
 
 use fedround_exec::tensor::{from_floats, read};
 use fedround_ir::fed::{Module, Op, OpKind, PrivacyOp};
@@ -32,7 +34,8 @@ impl Server<'_> {
         let clients = self.cx.clients();
         let m = self.cx.program.cohort(cohort, clients);
         let m = m.ok_or_else(|| missing(op, "size of a cohort"))?;
-        let rounds = 1 + Pass::of(self.cx.round, clients, m).position;
+        let pass = Pass::of(self.cx.round, clients, m);
+        let rounds = 1 + pass.position;
         let level = rounds.trailing_zeros() as f32;
 
         let (program, device) = (self.cx.program, self.cx.program.device());
@@ -43,8 +46,8 @@ impl Server<'_> {
             1 => None,
             _ => self.state.server.get(&name).cloned(),
         };
-        // The levels of the open nodes, then the nodes themselves.
-        let (mut levels, mut nodes) = (vec![level], vec![]);
+        // The pass and the levels of the open nodes, then the nodes themselves.
+        let (mut head, mut nodes) = (vec![pass.number as f32, level], vec![]);
         let keys = self.draw_keys(Purpose::Noise);
         for (i, shape) in shapes.iter().enumerate() {
             let mut values = vec![0.0; shape.iter().product()];
@@ -61,21 +64,29 @@ impl Server<'_> {
         if let Some([known, open @ ..]) = kept.as_deref() {
             let known = read(known.clone())?;
             let leaves = shapes.len().max(1);
-            if open.len() != known.len() * leaves {
-                return Err(RunError::TreeNodes { loc: op.loc });
-            }
-            for (known, node) in known.into_iter().zip(open.chunks(leaves)) {
+            let levels = match known.as_slice() {
+                // Older checkpoints do not tell the pass.
+                levels if levels.len() * leaves == open.len() => levels,
+                [kept, levels @ ..] if levels.len() * leaves == open.len() => {
+                    match *kept == pass.number as f32 {
+                        true => levels,
+                        false => &[],
+                    }
+                }
+                _ => return Err(RunError::TreeNodes { loc: op.loc }),
+            };
+            for (&known, node) in levels.iter().zip(open.chunks(leaves)) {
                 match known < level {
                     true => sum.add(&Weight::Known(-1.0), node)?,
                     false => {
-                        levels.push(known);
+                        head.push(known);
                         nodes.extend_from_slice(node);
                     }
                 }
             }
         }
-        let count = levels.len();
-        nodes.insert(0, from_floats(levels, &[count], device));
+        let count = head.len();
+        nodes.insert(0, from_floats(head, &[count], device));
         self.state.server.insert(name, nodes);
         Ok(RtVal::Params(sum.finish(
             1.0,

@@ -168,7 +168,7 @@ impl Simulation {
             Err(ArchiveError::Missing { .. }) => InFlight::default(),
             saved => restored_in_flight(saved?, device)?,
         };
-        self.restore_clients(archive.get(CLIENTS)?)?;
+        self.restore_clients(archive.get(CLIENTS)?, position.round)?;
         self.state.in_flight = in_flight;
         self.restore_committed(committed);
         (self.params, self.state.server) = (params, server);
@@ -216,8 +216,12 @@ impl Simulation {
         ))
     }
 
-    /// Replaces the states of all clients, or none of them.
-    fn restore_clients(&mut self, saved: ClientStates) -> Result<(), CheckpointError> {
+    /// Replaces the states of all clients by those after so many rounds, or none of them.
+    fn restore_clients(
+        &mut self,
+        saved: ClientStates,
+        rounds: usize,
+    ) -> Result<(), CheckpointError> {
         let states = self.state.of_clients();
         match saved {
             ClientStates::InFile(mark) => states.restore(Some(&mark))?,
@@ -227,8 +231,7 @@ impl Simulation {
                     .into_iter()
                     .map(|(key, tensors)| Ok((key, restored(CLIENTS, &tensors, device)?)));
                 let tensors = tensors.collect::<Result<_, ArchiveError>>()?;
-                states.restore(None)?;
-                states.commit(tensors);
+                states.replace(tensors, rounds)?;
             }
         }
         Ok(())

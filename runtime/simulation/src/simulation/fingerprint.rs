@@ -38,7 +38,7 @@ impl Fingerprint {
             ("number of clients", clients.len().to_string()),
             ("data", examples(simulation)),
             ("public examples", public(simulation)),
-            ("assignment of examples to clients", hex(clients)),
+            ("assignment of examples to clients", dealt(clients)),
             ("augmentation", simulation.augment.to_string()),
             (
                 "late client",
@@ -98,8 +98,7 @@ fn program(simulation: &Simulation) -> Result<String, RunError> {
 /// Of the spec's program with its hyper-parameters, the tensor graphs of its steps, and the model's
 /// leaves, as 64 hexadecimal digits.
 pub(super) fn graph(simulation: &Simulation) -> Result<String, RunError> {
-    let hash = hashed(simulation.program())?.finalize();
-    Ok(hash.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(&hashed(simulation.program())?.finalize()))
 }
 
 fn hashed(program: &Program) -> Result<Sha256, RunError> {
@@ -143,7 +142,7 @@ fn digest(examples: &Examples) -> String {
     text(hasher)
 }
 
-fn hex(clients: &[Vec<usize>]) -> String {
+fn dealt(clients: &[Vec<usize>]) -> String {
     let mut hasher = Sha256::new();
     for indices in clients {
         hasher.update((indices.len() as u64).to_le_bytes());
@@ -156,7 +155,10 @@ fn hex(clients: &[Vec<usize>]) -> String {
 
 /// The first 16 hexadecimal digits: enough to tell one's own runs apart, and short enough to read.
 fn text(hasher: Sha256) -> String {
-    let digest = hasher.finalize();
-    let bytes = digest.iter().take(8);
-    bytes.map(|byte| format!("{byte:02x}")).collect()
+    hex(&hasher.finalize()[..8])
+}
+
+/// Bytes in lower-case hexadecimal digits.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

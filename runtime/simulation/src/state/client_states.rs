@@ -180,11 +180,16 @@ impl ClientStates {
 
     /// Keeps the states of a complete round.
     pub fn commit(&self, fresh: Vec<(Key, Vec<DispatchTensor>)>) {
+        let round = self.lock().round + 1;
+        self.keep(fresh, round);
+    }
+
+    /// Keeps states that were set in a round or before it.
+    fn keep(&self, states: Vec<(Key, Vec<DispatchTensor>)>, version: usize) {
         self.finish_writing();
         let mut inner = self.lock();
-        inner.round += 1;
-        let version = inner.round;
-        for (key, tensors) in fresh {
+        inner.round = version;
+        for (key, tensors) in states {
             // One client's part of a group's tensor would keep all of it.
             let tensors = tensors.into_iter().map(compact).collect();
             inner.resident.set(Unsaved {
@@ -239,6 +244,17 @@ impl ClientStates {
         inner.failed = None;
         inner.stored = mark.is_some();
         inner.round = mark.map_or(0, |mark| mark.round);
+        Ok(())
+    }
+
+    /// Replaces all states by those after so many rounds, which are in no file.
+    pub fn replace(
+        &self,
+        states: Vec<(Key, Vec<DispatchTensor>)>,
+        rounds: usize,
+    ) -> Result<(), RunError> {
+        self.restore(None)?;
+        self.keep(states, rounds);
         Ok(())
     }
 

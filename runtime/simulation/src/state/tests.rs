@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use burn::tensor::DispatchTensor;
 use fedround_exec::tensor::{from_floats, read};
 
-use super::State;
+use super::{Key, Side, State};
 
 /// Bytes of a state below.
 const SIZE: usize = 400;
@@ -154,6 +154,35 @@ fn a_file_goes_back_to_its_checkpoint() {
     all.of_clients().restore(None).unwrap();
     assert!(!path.exists());
     assert_eq!(value(&all, 0), None);
+}
+
+/// States that an archive holds are of the round that it was saved after, also if that is none.
+#[test]
+fn the_first_checkpoint_has_the_states_of_an_archive() {
+    for round in [0, 5] {
+        let dir = tempfile::tempdir().unwrap();
+        let open = || {
+            let all = State::default();
+            all.of_clients().set_path(dir.path().join("clients.redb"));
+            all
+        };
+        let mut all = open();
+        let key = Key {
+            side: Side::Client,
+            client: 0,
+            name: "c".to_owned(),
+        };
+        let saved = vec![(key, tensors(1.0))];
+        all.of_clients().replace(saved, round).unwrap();
+        set(&mut all, 1, 2.0);
+        all.commit();
+        let mark = all.of_clients().checkpoint(round + 1).unwrap().unwrap();
+        drop(all);
+        let all = open();
+        all.of_clients().restore(Some(&mark)).unwrap();
+        let values = [0, 1].map(|k| value(&all, k));
+        assert_eq!(values, [Some(1.0), Some(2.0)], "after round {round}");
+    }
 }
 
 /// Somebody deletes the file while it is open: its states can be read, and are no longer in a file.

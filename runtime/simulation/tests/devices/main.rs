@@ -23,6 +23,7 @@ mod party_evaluation;
 mod party_failures;
 mod party_mutations;
 mod party_sums;
+mod party_values;
 mod precision;
 mod registry;
 mod replays;

@@ -6,7 +6,7 @@
 
 use crate::{ElementType, TensorBytes};
 
-/// A tensor with a name; those of states have none.
+/// A tensor with a name, which is empty of a state.
 pub(super) type Named = (String, TensorBytes);
 
 /// The most axes that a tensor of a file may have.

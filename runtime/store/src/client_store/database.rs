@@ -24,8 +24,6 @@ pub(super) const VALUES: TableDefinition<(&str, u64, u64), &[u8]> = TableDefinit
 pub(super) const VERSIONS: TableDefinition<Owner, Vec<u64>> = TableDefinition::new("versions");
 /// The states that have several versions.
 pub(super) const SUPERSEDED: TableDefinition<Owner, ()> = TableDefinition::new("superseded");
-/// Named tensors without versions, by set and client.
-pub(super) const MODELS: TableDefinition<Owner, &[u8]> = TableDefinition::new("models");
 /// The checkpoints, ascending: round and history.
 const CHECKPOINTS: TableDefinition<u64, [u8; 32]> = TableDefinition::new("checkpoints");
 /// Of the whole store.
@@ -100,7 +98,6 @@ impl Handle {
             txn.open_table(VALUES)?;
             txn.open_table(VERSIONS)?;
             txn.open_table(SUPERSEDED)?;
-            txn.open_table(MODELS)?;
             txn.open_table(CHECKPOINTS)?;
             let mut about = txn.open_table(ABOUT)?;
             about.insert(FORMAT, &VERSION.to_le_bytes()[..])?;

@@ -15,9 +15,6 @@
 //!    mark of the checkpoint: versions of later rounds are dropped. It is an error if the file has no
 //!    such checkpoint or has it with other states, as the file of another run would.
 //!
-//! Beside the states, [`put`](ClientStore::put) keeps named tensors of a client, such as its final
-//! model, which have no versions.
-//!
 //! A file that was changed behind the database's back is an error: [`open`](ClientStore::open) checks
 //! the whole file, and each value is checked against its checksum when it is read. Panics of the
 //! database become errors too.
@@ -25,7 +22,6 @@
 mod codec;
 mod database;
 mod error;
-mod models;
 mod scratch;
 mod states;
 mod versions;
@@ -117,15 +113,6 @@ impl ClientStore {
     /// The store's file, which has a name only in messages if it is [temporary](Self::temporary).
     pub fn path(&self) -> &Path {
         self.handle.path()
-    }
-
-    /// Waits until all that was written or put is on the disk.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be written.
-    pub fn sync(&self) -> Result<(), ClientStoreError> {
-        self.handle.write("write", true, |_| Ok(()))
     }
 }
 

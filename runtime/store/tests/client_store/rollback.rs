@@ -5,7 +5,7 @@ use std::path::Path;
 use fedround_store::{ClientStore, ClientStoreError, StoreMark};
 use tempfile::tempdir;
 
-use super::{state, tensor, value};
+use super::{state, value};
 
 /// Sets `c` of client `round` and of client 0 to the round's number.
 fn round(store: &ClientStore, round: usize) {
@@ -138,33 +138,6 @@ fn files_stay_small_while_states_change() {
     }
     // As many versions as are kept, and what was written since: no more with every checkpoint.
     assert!(after[7] <= after[3] * 3 / 2, "{after:?}");
-}
-
-#[test]
-fn models_have_no_versions() {
-    let dir = tempdir().unwrap();
-    let path = dir.path().join("clients");
-    let store = ClientStore::create(&path).unwrap();
-    let model = |x| {
-        vec![
-            ("w".to_owned(), tensor(&[x])),
-            ("b".to_owned(), tensor(&[])),
-        ]
-    };
-    round(&store, 1);
-    let mark = store.checkpoint(1).unwrap();
-    store.put("model", 3, &model(1.0)).unwrap();
-    store.put("model", 3, &model(2.0)).unwrap();
-    store.put("other", 3, &model(4.0)).unwrap();
-    store.put("model", 1, &model(3.0)).unwrap();
-    store.sync().unwrap();
-    store.rollback(&mark).unwrap();
-    drop(store);
-    let store = ClientStore::open_read_only(&path).unwrap();
-    assert_eq!(store.tensors_of("model", 3).unwrap(), Some(model(2.0)));
-    assert_eq!(store.tensors_of("model", 2).unwrap(), None);
-    assert_eq!(store.clients_in("model").unwrap(), [1, 3]);
-    assert!(store.put("model", 1, &model(3.0)).is_err());
 }
 
 #[test]

@@ -18,7 +18,7 @@ impl Algorithm for Spec {
             k.set_personal(&["head"], &w);
             w
         });
-        w_k.mean() //~ the part `head` of what is uploaded here is personal
+        w_k.mean() //~ the part `head` of what clients send here is personal
     }
 
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {

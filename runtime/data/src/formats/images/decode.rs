@@ -14,6 +14,8 @@ use crate::DataError;
 /// Limits that no picture of a dataset reaches. The header of a small file may claim more.
 const MOST_PIXELS: u64 = 100_000_000;
 const MOST_BYTES: u64 = 1 << 29;
+/// A picture that is this many times as long as its shape is cropped before it is resized.
+const LONGEST: u64 = 64;
 
 /// Decodes a JPEG or PNG file to `out` as channel planes, `[channels, height, width]`. Pictures of another
 /// size are resized by linear interpolation over the area that a pixel covers, as in Pillow's `BILINEAR`.
@@ -23,9 +25,24 @@ pub(super) fn into(
     fit: Fit,
     out: &mut [u8],
 ) -> Result<(), DataError> {
-    let image = decode(path)?;
+    let mut image = decode(path)?;
     let [channels, height, width] = shape;
     let (w, h) = (width as u32, height as u32);
+    if fit == Fit::Crop {
+        image = shortened(image, [w, h]);
+    }
+    // On the way, a picture has its own width and the height that it is brought to.
+    if u64::from(image.width()) * u64::from(h) > MOST_PIXELS.max(u64::from(w) * u64::from(h)) {
+        return Err(DataError::Image {
+            path: path.to_path_buf(),
+            bytes: fs::metadata(path).map_or(0, |m| m.len() as usize),
+            message: format!(
+                "its {} x {} pixels are too wide a picture to be brought to {w} x {h}",
+                image.width(),
+                image.height()
+            ),
+        });
+    }
     let image = match fit {
         _ if (image.width(), image.height()) == (w, h) => image,
         Fit::Stretch => image.resize_exact(w, h, FilterType::Triangle),
@@ -43,6 +60,27 @@ pub(super) fn into(
         }
     }
     Ok(())
+}
+
+/// The middle of a picture that is far longer than the shape that it is brought to. Of such a picture, scaling
+/// its shorter side first would make a picture of any size, nearly all of which is cropped then.
+fn shortened(image: DynamicImage, [w, h]: [u32; 2]) -> DynamicImage {
+    let (width, height) = (image.width(), image.height());
+    let [wide, tall] = [(width, h), (height, w)].map(|(a, b)| u64::from(a) * u64::from(b));
+    // How much of a side has the proportions of the shape, and a few pixels more for the edges.
+    let kept = |side: u32, long: u64, short: u64| {
+        let kept = (u64::from(side) * short).div_ceil(long.max(1)) + 4;
+        (kept.min(u64::from(side))) as u32
+    };
+    if wide > LONGEST * tall {
+        let kept = kept(width, wide, tall);
+        image.crop_imm((width - kept) / 2, 0, kept, height)
+    } else if tall > LONGEST * wide {
+        let kept = kept(height, tall, wide);
+        image.crop_imm(0, (height - kept) / 2, width, kept)
+    } else {
+        image
+    }
 }
 
 /// Resizes one channel of an image, in the same way.

@@ -8,10 +8,13 @@ use std::sync::Arc;
 
 use super::hold_out::{hold_out, split};
 use super::labels::{Names, notes};
-use super::normalize::of_channels;
+use super::normalize::{of_channels, sample};
 use super::{OwnDataError, ReadOptions};
 use crate::{Column, DataError, Dataset, Examples};
 use npy::{Array, Elements};
+
+/// The scale of bytes is found on so many images.
+const SAMPLE: usize = 1000;
 
 /// The arrays of one part, and what errors call them.
 struct Part {
@@ -197,10 +200,8 @@ fn column(
             }
             let plane = features / shape[0];
             let scale = reading.normalize.of_bytes(|| {
-                let images = train
-                    .iter()
-                    .take(1000)
-                    .flat_map(|&i| &bytes[i * features..(i + 1) * features]);
+                let chosen = sample(train.len(), SAMPLE).into_iter().map(|at| train[at]);
+                let images = chosen.flat_map(|i| &bytes[i * features..(i + 1) * features]);
                 let sample: Vec<u8> = images.copied().collect();
                 Ok(of_channels(&sample, shape[0], plane))
             })?;

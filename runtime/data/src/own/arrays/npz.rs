@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use flate2::CrcReader;
 use flate2::read::DeflateDecoder;
 use zip::{CompressionMethod, ZipArchive};
 
@@ -84,7 +85,7 @@ fn array(
     let index = archive.index_for_name(&format!("{name}.npy"));
     let index = index.ok_or_else(|| wrong(&inside, "an array", "none"))?;
     let entry = archive.by_index_raw(index).map_err(broken)?;
-    let (size, method) = (entry.size(), entry.compression());
+    let (size, method, sum) = (entry.size(), entry.compression(), entry.crc32());
     let limit = packed.saturating_mul(TIMES).clamp(ALWAYS, MOST);
     if method != CompressionMethod::Stored && size > limit {
         let expected = format!("at most {limit} bytes in a compressed array");
@@ -99,6 +100,13 @@ fn array(
         let found = method.to_string();
         return Err(wrong(&inside, "a stored or deflated array", found));
     };
-    let array = read(reader, &inside, size)?;
+    let mut summed = CrcReader::new(reader);
+    let array = read(&mut summed, &inside, size)?;
+    let found = summed.crc().sum();
+    if found != sum {
+        let expected = format!("an array whose checksum is {sum:08x}");
+        let found = format!("{found:08x}; the archive is damaged");
+        return Err(wrong(&inside, expected, found));
+    }
     Ok((inside, array))
 }

@@ -1,7 +1,7 @@
 //! The names of the files in a folder of images.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -19,8 +19,8 @@ pub(super) struct Index {
     pub labels: Vec<u16>,
     /// The client or domain of each image, if there is a level of them.
     pub groups: Option<Vec<u32>>,
-    /// Whether each image is for testing, if the folder has a part for testing.
-    pub test: Option<Vec<bool>>,
+    /// The part for testing, if the folder has one, and whether each image is in it.
+    pub test: Option<(PathBuf, Vec<bool>)>,
     pub classes: Vec<String>,
     pub group_names: Vec<String>,
     pub notes: Vec<String>,
@@ -29,7 +29,7 @@ pub(super) struct Index {
 /// What is directly in a folder, in the order of the names.
 #[derive(Default)]
 struct Listing {
-    folders: Vec<String>,
+    folders: Vec<OsString>,
     images: Vec<OsString>,
     others: usize,
     /// The name of one of the others.
@@ -55,12 +55,12 @@ impl Index {
         }
         let top = list(dir)?;
         let part = |names: &[&str]| {
-            let is = |folder: &&String| names.contains(&folder.to_lowercase().as_str());
+            let is = |folder: &&OsString| names.contains(&text(folder).to_lowercase().as_str());
             top.folders.iter().find(is).map(|name| dir.join(name))
         };
         let (mut images, mut notes) = (vec![], vec![]);
         let parts = (part(&TRAIN), part(&TEST));
-        let has_test = match &parts {
+        let test = match &parts {
             (Some(train), Some(test)) => {
                 walk(train, false, &mut images, &mut notes)?;
                 walk(test, true, &mut images, &mut notes)?;
@@ -71,25 +71,25 @@ impl Index {
                     let more = count(more, "more folder", "more folders");
                     notes.push(format!("only {train} and {test} are read, not {more}"));
                 }
-                true
+                Some(test)
             }
             // A single folder is the training part; beside others, it is a class of that name.
             (Some(train), None) if top.folders.len() == 1 => {
                 walk(train, false, &mut images, &mut notes)?;
-                false
+                None
             }
             _ => {
                 walk(dir, false, &mut images, &mut notes)?;
-                false
+                None
             }
         };
-        Self::named(dir, images, has_test, notes)
+        Self::named(dir, images, test, notes)
     }
 
     fn named(
         dir: &Path,
         images: Vec<Image>,
-        has_test: bool,
+        test: Option<&PathBuf>,
         notes: Vec<String>,
     ) -> Result<Self, DataError> {
         let (mut classes, mut groups) = (Names::default(), Names::default());
@@ -101,7 +101,10 @@ impl Index {
         let (classes, labels) = classes.classes(&dir.display().to_string())?;
         let (group_names, groups) = groups.sorted();
         Ok(Self {
-            test: has_test.then(|| images.iter().map(|image| image.test).collect()),
+            test: test.map(|dir| {
+                let is_test = images.iter().map(|image| image.test);
+                (dir.clone(), is_test.collect())
+            }),
             paths: images.into_iter().map(|image| image.path).collect(),
             labels,
             groups: grouped.then_some(groups),
@@ -141,8 +144,8 @@ fn walk(
             dir.display()
         ));
     }
-    let mut other = None;
-    let mut add = |folder: &Path, listing: Listing, class: &str, group: Option<&str>| {
+    let (before, mut other) = (images.len(), None);
+    let mut add = |folder: &Path, listing: Listing, class: &OsStr, group: Option<&OsStr>| {
         if listing.others > 0 {
             let (others, folder) = (listing.others, folder.display());
             let files = count(others, "file", "files");
@@ -155,8 +158,8 @@ fn walk(
         other = other.take().or(listing.other);
         images.extend(listing.images.into_iter().map(|name| Image {
             path: folder.join(name),
-            class: class.to_owned(),
-            group: group.map(str::to_owned),
+            class: text(class),
+            group: group.map(text),
             test,
         }));
     };
@@ -171,7 +174,7 @@ fn walk(
             (true, true) => {}
         }
         if let (Some(flat), Some(deep)) = (flat, deep) {
-            let found = format!("images in `{flat}` and folders in `{deep}`");
+            let found = format!("images in `{}` and folders in `{}`", text(flat), text(deep));
             return Err(layout(found).into());
         }
         if deep.is_none() {
@@ -183,7 +186,8 @@ fn walk(
             add(&folder, list(&folder)?, class, Some(name));
         }
     }
-    if images.is_empty() {
+    // Images of the other part do not count.
+    if images.len() == before {
         let found = other.map_or_else(
             || "folders without images".to_owned(),
             |name| format!("folders without images, but with other files, such as `{name}`; convert such pictures to JPEG"),
@@ -219,24 +223,33 @@ fn list(dir: &Path) -> Result<Listing, DataError> {
     for entry in fs::read_dir(dir).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;
         let name = entry.file_name();
-        let text = name.to_string_lossy();
-        if text.starts_with('.') {
+        let shown = text(&name);
+        if shown.starts_with('.') {
             continue;
         }
         let kind = entry.file_type().map_err(unreadable)?;
         // Most entries say what they are without another call; links do not.
         if kind.is_dir() || (kind.is_symlink() && entry.path().is_dir()) {
-            listing.folders.push(text.into_owned());
-        } else if is_image(&text) {
+            listing.folders.push(name);
+        } else if is_image(&shown) {
             listing.images.push(name);
         } else {
             listing.others += 1;
-            listing.other = listing.other.or_else(|| Some(text.into_owned()));
+            listing.other = listing.other.or(Some(shown));
         }
     }
     listing.folders.sort_unstable();
     listing.images.sort_unstable();
     Ok(listing)
+}
+
+/// The name of a folder or file as text. Bytes that are no UTF-8 are written as escapes, so that two classes
+/// keep two names.
+fn text(name: &OsStr) -> String {
+    match name.to_str() {
+        Some(text) => text.to_owned(),
+        None => format!("{name:?}").trim_matches('"').to_owned(),
+    }
 }
 
 fn is_image(name: &str) -> bool {

@@ -2,10 +2,8 @@
 
 use std::path::PathBuf;
 
-use fedround_random::{Purpose, StreamKey, permutation};
-
 use crate::formats::images::size;
-use crate::own::normalize::of_channels;
+use crate::own::normalize::{of_channels, sample};
 use crate::own::{Broken, ReadOptions};
 use crate::{DataError, ImageFiles};
 
@@ -24,18 +22,10 @@ pub(super) struct Shape {
     pub note: Option<String>,
 }
 
-/// A sample of `n` examples. It is the same for every seed.
-fn sample(n: usize) -> Vec<usize> {
-    let mut all = permutation(n, StreamKey::new(0, Purpose::HoldOut).with(1));
-    all.truncate(SAMPLE);
-    all.sort_unstable();
-    all
-}
-
 /// The shape that the images are brought to. Only headers are read.
 pub(super) fn shape(paths: &[PathBuf], reading: &ReadOptions) -> Result<Shape, DataError> {
     let mut sizes = vec![];
-    for at in sample(paths.len()) {
+    for at in sample(paths.len(), SAMPLE) {
         match size(&paths[at]) {
             Ok(size) => sizes.push(size),
             Err(_) if reading.broken == Broken::Skip => {}
@@ -73,7 +63,7 @@ pub(super) fn moments(
     files: &ImageFiles,
     rows: &[usize],
 ) -> Result<(Vec<f32>, Vec<f32>), DataError> {
-    let chosen = sample(rows.len()).into_iter();
+    let chosen = sample(rows.len(), SAMPLE).into_iter();
     let paths = chosen.map(|at| files.paths()[rows[at]].clone()).collect();
     let [channels, height, width] = files.shape();
     let bytes = files.resembling(paths)?.decode_all()?;

@@ -46,15 +46,19 @@ pub(super) fn read(
     let pick = |values: &[u16]| -> Vec<u16> { good.iter().map(|&i| values[i]).collect() };
     let labels = pick(&all);
     let groups: Option<Vec<u32>> = groups.map(|of| good.iter().map(|&i| of[i]).collect());
+    let (test_dir, test) = test.unzip();
     let test: Vec<bool> = match test {
         Some(test) => good.iter().map(|&i| test[i]).collect(),
         None => hold_out(&labels, groups.as_deref(), reading.test_share(), seed),
     };
     let (train, test) = split(&test);
-    if train.is_empty() {
-        return Err(DataError::Empty {
-            path: dir.to_path_buf(),
-        });
+    // All files of a part may be broken.
+    let path = match (train.is_empty(), test_dir) {
+        (true, _) => Some(dir.to_path_buf()),
+        (false, test_dir) => test_dir.filter(|_| test.is_empty()),
+    };
+    if let Some(path) = path {
+        return Err(DataError::Empty { path });
     }
     let rows = |part: &[usize]| -> Arc<[usize]> { part.iter().map(|&i| good[i]).collect() };
     let scale = reading

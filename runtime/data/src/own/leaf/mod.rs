@@ -35,8 +35,12 @@ pub(super) fn read(dir: &Path, reading: &ReadOptions, seed: u64) -> Result<Datas
     let mut all = Leaves::default();
     all.add(&of_part("train").unwrap_or_else(|| dir.to_path_buf()))?;
     if let Some(test) = of_part("test").filter(|_| of_part("train").is_some()) {
-        all.in_train = Some(all.count);
+        let in_train = all.count;
+        all.in_train = Some(in_train);
         all.add(&test)?;
+        if all.count == in_train {
+            return Err(DataError::Empty { path: test });
+        }
     }
     all.dataset(dir, reading, seed)
 }

@@ -99,6 +99,10 @@ pub(super) fn read(
         return Err(DataError::Empty { path });
     }
     if let [test_sheet] = rest {
+        if test.is_empty() {
+            let path = test_sheet.path().to_path_buf();
+            return Err(DataError::Empty { path });
+        }
         check_test(test_sheet, &names, &labels, (&train, &test))?;
     }
     encoder.standardise(&reading.normalize, &mut x, &train)?;

@@ -87,8 +87,18 @@ fn no_noise(module: &Module, ops: &[&Op], (dp, claim): (&'static str, &str)) -> 
                 OpKind::Privacy(PrivacyOp::Noise | PrivacyOp::TreeNoise | PrivacyOp::Laplace),
                 [_, scale, ..],
             ) => {
-                let (claim, scale) = (claim.to_owned(), known.no_noise(*scale)?.to_string());
-                Some(error(op, Broken::NoNoise { dp, claim, scale }))
+                let claim = claim.to_owned();
+                let hypers = known.hypers(*scale);
+                let scale = known.no_noise(*scale)?.to_string();
+                Some(error(
+                    op,
+                    Broken::NoNoise {
+                        dp,
+                        claim,
+                        scale,
+                        hypers,
+                    },
+                ))
             }
             _ => None,
         });

@@ -50,7 +50,7 @@ impl Rows {
     /// The rows of a value, if they are at hand.
     fn known(&mut self, graph: &mut Growing, v: Val, loc: Loc) -> Result<Option<Val>, GraphError> {
         let known = self.of.get(&v).copied();
-        let is_image = graph.shape(v).len() == 4 && graph.type_of(v).len() > 0;
+        let is_image = graph.shape(v).len() == 4 && !graph.type_of(v).is_empty();
         if known.is_some() || !is_image || !has_channels_last(graph, v) {
             return Ok(known);
         }

@@ -12,6 +12,7 @@ use super::super::checksum::checksums;
 use super::super::error::ContentError;
 use super::super::message::{ClientScores, Committed, Entry, Evaluated, Reply, Run};
 use super::super::payload::Payload;
+use super::super::value_type::ValueType;
 use super::super::values::Taking;
 use super::run::shared;
 use super::{HostError, PartyHost};
@@ -96,7 +97,7 @@ impl PartyHost {
                 let name = input.name.clone();
                 return Err(ContentError::Missing { name }.into());
             }
-            let what = (input.kind, changed.as_slice());
+            let what = (input.kind, changed.as_slice(), &ValueType::default());
             let value = taking.value(&input.name, what, |leaf| initial.get(leaf).cloned())?;
             operands.push(RtVal::Broadcast(Arc::clone(&ids), Box::new(value)));
         }

@@ -14,6 +14,7 @@ use super::super::error::ContentError;
 use super::super::message::{ClientReport, Done, LOSSES, Reply, Run};
 use super::super::payload::Payload;
 use super::super::table::{Table, code_of, crossing};
+use super::super::value_type::ValueType;
 use super::super::values::{Taking, put, put_encoded};
 use super::{HostError, PartyHost};
 use crate::client::Outcome;
@@ -81,7 +82,7 @@ impl PartyHost {
             let crossing = crossing(program, &input.without);
             let zero = program.among(&input.zero);
             let fill = |leaf| fill(program, self.simulation.initial(), &zero, leaf);
-            let what = (input.kind, crossing.as_slice());
+            let what = (input.kind, crossing.as_slice(), &ValueType::default());
             operands.push(match (sent, shared(input)) {
                 (true, true) => {
                     let value = taking.value(&input.name, what, fill)?;

@@ -15,6 +15,7 @@ use fedround_passes::parties::Region;
 
 use super::message::{Attempt, Committed, Entry, Task};
 use super::payload::Payload;
+use super::reply_types::ReplyTypes;
 use super::table::Table;
 use super::transport::{HostId, Parties, PartyError};
 use crate::error::RunError;
@@ -29,6 +30,7 @@ pub use evaluation::{PartyScore, PartyScores};
 pub(crate) struct Remote {
     parties: Box<dyn Parties>,
     table: Table,
+    types: ReplyTypes,
     /// Of the program that makes clients' own models, where they have some.
     personal: Option<Table>,
     graph: String,
@@ -88,6 +90,7 @@ impl Remote {
         Ok(Self {
             parties,
             table: Table::of(program)?,
+            types: ReplyTypes::of(program)?,
             personal: personal.map(Table::of).transpose()?,
             graph,
             seed,

@@ -11,6 +11,7 @@ use super::super::message::{ClientReport, Done, LOSSES, Reply};
 use super::super::payload::Payload;
 use super::super::table::crossing;
 use super::super::transport::PartyError;
+use super::super::value_type::ValueType;
 use super::super::values::Taking;
 use super::returned::{received, returned_leaf};
 use super::sums::add_sums;
@@ -51,7 +52,9 @@ impl Remote {
         let summed = self.sums(asked.region, places.len());
         let mut taking = Taking::new(payload, asked.job.cx.program);
         let reports = places.iter().zip(&clients);
-        let outcomes = reports.map(|(&i, report)| outcome(asked, (i, summed), report, &mut taking));
+        let types = self.types.of_region(self.phase, asked.index);
+        let outcomes =
+            reports.map(|(&i, report)| outcome((asked, types), (i, summed), report, &mut taking));
         let outcomes = outcomes.collect::<Result<_, ContentError>>();
         let mut outcomes: Vec<Outcome> = outcomes.map_err(|error| failed(error.to_string()))?;
         if summed {
@@ -63,20 +66,32 @@ impl Remote {
     }
 }
 
+/// More local steps than these are no client's: sums of them over clients and rounds are to fit into 64 bits.
+const MOST_STEPS: u64 = u32::MAX as u64;
+
 fn outcome(
-    asked: &Asked<'_>,
+    (asked, types): (&Asked<'_>, &[ValueType]),
     (i, summed): (usize, bool),
     report: &ClientReport,
     taking: &mut Taking<'_>,
 ) -> Result<Outcome, ContentError> {
+    if report.steps > MOST_STEPS {
+        return Err(ContentError::Value {
+            name: report.entry.tensor("steps"),
+            expected: format!("at most {MOST_STEPS} local steps"),
+            found: report.steps.to_string(),
+        });
+    }
     let mut yields = Vec::with_capacity(asked.region.outputs.len());
+    let any = ValueType::default();
     for (k, output) in asked.region.outputs.iter().enumerate() {
         let is_sent = output.send && !(summed && asked.region.is_summed(k));
         yields.push(match is_sent {
-            true => sent(asked, i, (k, output), taking)?,
+            true => sent(asked, i, (k, output, types.get(k).unwrap_or(&any)), taking)?,
             false => RtVal::Held,
         });
     }
+    check_rows(asked, types, report, &yields)?;
     let losses = &LOSSES[1..];
     let losses = taking.tensor(&report.entry.tensor(losses), ElementType::F32, None)?;
     let any = losses.shape().num_elements() > 0;
@@ -91,11 +106,38 @@ fn outcome(
     })
 }
 
+/// Checks that values have as many rows as each other whose rows belong together, such as images and their labels.
+fn check_rows(
+    asked: &Asked<'_>,
+    types: &[ValueType],
+    report: &ClientReport,
+    yields: &[RtVal],
+) -> Result<(), ContentError> {
+    let rows = |k: usize| match yields.get(k)? {
+        RtVal::Tensor(t) => t.shape().as_slice().first().copied(),
+        _ => None,
+    };
+    for (k, ty) in types.iter().enumerate() {
+        let (found, expected) = (rows(k), ty.as_many_rows_as.and_then(rows));
+        if let (Some(found), Some(expected), Some(output)) =
+            (found, expected, asked.region.outputs.get(k))
+            && found != expected
+        {
+            return Err(ContentError::Shape {
+                name: report.entry.tensor(&output.name),
+                expected: format!("{expected} rows, as many as belong to them"),
+                found: found.to_string(),
+            });
+        }
+    }
+    Ok(())
+}
+
 /// A value that a client sent. What it returned as it was is the server's own.
 fn sent(
     asked: &Asked<'_>,
     i: usize,
-    (k, output): (usize, &Output),
+    (k, output, ty): (usize, &Output, &ValueType),
     taking: &mut Taking<'_>,
 ) -> Result<RtVal, ContentError> {
     let crossing = crossing(asked.job.cx.program, &output.without);
@@ -105,5 +147,5 @@ fn sent(
         return taking.encoded(&name, &encoded.codec, onto);
     }
     let own = |leaf| returned_leaf(asked, i, k, leaf);
-    taking.value(&name, (output.kind, &crossing), own)
+    taking.value(&name, (output.kind, &crossing, ty), own)
 }

@@ -1,0 +1,80 @@
+//! A part for testing without examples is an error: without it, nothing would be evaluated.
+
+use std::fs;
+
+use fedround_data::ReadOptions;
+use fedround_data::own::{Broken, Missing};
+
+use super::arrays::npy;
+use super::images::grey;
+use super::{folder, message, write};
+
+#[test]
+fn a_test_folder_without_images_is_an_error() {
+    let root = folder(&[]);
+    for class in ["cat", "dog"] {
+        write(
+            &root.path().join(format!("train/{class}/1.png")),
+            &grey(4, 9),
+        );
+        fs::create_dir_all(root.path().join("test").join(class)).unwrap();
+    }
+    let text = message(&root, "images:DIR", ReadOptions::default());
+    assert!(
+        text.starts_with("DIR/test: expected a folder for each class")
+            && text.ends_with("found folders without images"),
+        "{text}"
+    );
+    // Neither are images that cannot be decoded.
+    write(&root.path().join("test/cat/1.png"), b"no picture");
+    let skip = ReadOptions {
+        broken: Broken::Skip,
+        ..ReadOptions::default()
+    };
+    assert_eq!(
+        message(&root, "images:DIR", skip),
+        "DIR/test holds no examples"
+    );
+}
+
+#[test]
+fn a_test_table_without_rows_is_an_error() {
+    let root = folder(&[
+        ("a.csv", b"age,job\n20,cook\n30,nurse\n"),
+        ("none.csv", b"age,job"),
+        ("gap.csv", b"age,job\n,cook\n"),
+    ]);
+    for name in ["none.csv", "gap.csv"] {
+        let drop = ReadOptions {
+            target: Some("job".to_owned()),
+            missing: Missing::Drop,
+            ..ReadOptions::default()
+        };
+        let text = message(&root, &format!("csv:DIR/a.csv,DIR/{name}"), drop);
+        assert_eq!(text, format!("DIR/{name} holds no examples"));
+    }
+}
+
+#[test]
+fn a_test_array_without_examples_is_an_error() {
+    let root = folder(&[
+        ("x.npy", &npy("|u1", "(2, 1)", &[1, 2])),
+        ("y.npy", &npy("|u1", "(2,)", &[0, 1])),
+        ("tx.npy", &npy("|u1", "(0, 1)", &[])),
+        ("ty.npy", &npy("|u1", "(0,)", &[])),
+    ]);
+    let both = "npy:DIR/x.npy,DIR/y.npy,DIR/tx.npy,DIR/ty.npy";
+    assert_eq!(
+        message(&root, both, ReadOptions::default()),
+        "DIR/tx.npy holds no examples"
+    );
+}
+
+#[test]
+fn a_test_folder_of_leaf_without_examples_is_an_error() {
+    let train = br#"{"user_data": {"a": {"x": [[0, 1], [1, 0]], "y": [0, 1]}}}"#;
+    let test = br#"{"user_data": {"a": {"x": [], "y": []}}}"#;
+    let root = folder(&[("train/all.json", train), ("test/all.json", test)]);
+    let text = message(&root, "leaf:DIR", ReadOptions::default());
+    assert_eq!(text, "DIR/test holds no examples");
+}

@@ -1,0 +1,164 @@
+//! What a coordinator knows of the values that a region sends, beyond their kinds: how many classes labels
+//! have, the shape of a row, and which numbers are weights. A reply with other values is refused, and its
+//! clients are lost. On the server, such a value would end the round of all clients, or the process.
+
+use std::collections::{HashMap, HashSet};
+
+use fedround_exec::{CompileError, Program};
+use fedround_ir::fed::{
+    Analysis, ExternalOp, FedOp, Kind, Module, Op, OpKind, OptOp, Reduce, Value, solve,
+};
+use fedround_passes::parties::{Region, Split};
+
+use super::row_shapes::rows_sent;
+use super::value_type::{NumberRange, ValueType};
+
+/// The types of the outputs of each region of each phase.
+pub(super) struct ReplyTypes(Vec<Vec<Vec<ValueType>>>);
+
+impl ReplyTypes {
+    /// Those of a program.
+    ///
+    /// # Errors
+    ///
+    /// A phase cannot run between a server and parties.
+    pub fn of(program: &Program) -> Result<Self, CompileError> {
+        let phases = program.phases().into_iter();
+        let types = phases.map(|(_, phase)| Ok(of_phase(phase, &phase.parties()?)));
+        types.collect::<Result<_, CompileError>>().map(Self)
+    }
+
+    /// Those of a region of a phase.
+    pub fn of_region(&self, phase: usize, region: usize) -> &[ValueType] {
+        let region = self.0.get(phase).and_then(|regions| regions.get(region));
+        region.map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+fn of_phase(phase: &Program, split: &Split) -> Vec<Vec<ValueType>> {
+    let module = phase.linked();
+    let (sources, weights) = (solve(module, &mut LabelSources(module)), weights(module));
+    let of = |region: &Region| {
+        let rows = rows_sent(phase, region);
+        let outputs = region.outputs.iter().zip(&rows).enumerate();
+        let types = outputs.map(|(k, (output, own))| {
+            let is_weight = weights.contains(&output.value);
+            let source = sources.get(&output.value).copied();
+            let row = own.as_ref().map(|own| own.shape.clone());
+            let examples = own.as_ref().and_then(|own| own.source.as_ref());
+            let same = |i: &usize| match &rows[*i] {
+                Some(other) => other.source.as_ref() == examples,
+                None => false,
+            };
+            ValueType {
+                as_many_rows_as: examples.and_then(|_| (0..k).find(same)),
+                ..of_output(phase, output.kind, row, (source, is_weight))
+            }
+        });
+        types.collect()
+    };
+    split.regions.iter().map(of).collect()
+}
+
+fn of_output(
+    phase: &Program,
+    kind: Kind,
+    row: Option<Vec<usize>>,
+    (labels, is_weight): (Option<LabelSource>, bool),
+) -> ValueType {
+    let none = ValueType::default();
+    match kind {
+        Kind::Scalar if is_weight => ValueType {
+            number: NumberRange::Weight,
+            ..none
+        },
+        Kind::Scalar => ValueType {
+            number: NumberRange::Single,
+            ..none
+        },
+        Kind::Labels if labels == Some(LabelSource::CLASSES) => ValueType {
+            row: Some(vec![]),
+            classes: Some(phase.model().task().classes),
+            ..none
+        },
+        Kind::Tensor | Kind::Labels => ValueType { row, ..none },
+        Kind::Params | Kind::Index | Kind::Batch | Kind::Client | Kind::Cohort => none,
+    }
+}
+
+/// The numbers of clients by which means over clients are weighted.
+fn weights(module: &Module) -> HashSet<Value> {
+    let is_mean = |op: &&Op| op.kind == OpKind::Fed(FedOp::Reduce(Reduce::WeightedMean));
+    let means = module.all_ops().filter(is_mean);
+    let weights = means.filter_map(|op| op.operands.get(1).copied());
+    // Those of some clients of a cohort, or on the server, are the same numbers.
+    let handed_on = module.all_ops().filter_map(|op| match &op.kind {
+        OpKind::Fed(FedOp::Restrict | FedOp::Gather) => {
+            Some((*op.results.first()?, *op.operands.first()?))
+        }
+        _ => None,
+    });
+    let handed_on: HashMap<Value, Value> = handed_on.collect();
+    let from = |weight| std::iter::successors(Some(weight), |v| handed_on.get(v).copied());
+    weights.flat_map(from).collect()
+}
+
+/// What labels are made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct LabelSource {
+    /// Classes of examples.
+    classes: bool,
+    /// Anything else: tokens, numbers of clients, or what a state holds.
+    other: bool,
+}
+
+impl LabelSource {
+    const CLASSES: Self = Self {
+        classes: true,
+        other: false,
+    };
+    const OTHER: Self = Self {
+        classes: false,
+        other: true,
+    };
+}
+
+/// Works out the [`LabelSource`] of every value that is labels.
+struct LabelSources<'m>(&'m Module);
+
+impl Analysis for LabelSources<'_> {
+    type Fact = LabelSource;
+
+    fn join(&self, a: &LabelSource, b: &LabelSource) -> LabelSource {
+        LabelSource {
+            classes: a.classes || b.classes,
+            other: a.other || b.other,
+        }
+    }
+
+    fn transfer(&mut self, op: &Op, inputs: &[LabelSource]) -> LabelSource {
+        let is_labels = |v: &Value| self.0.type_of(*v).kind == Kind::Labels;
+        if !op.results.iter().any(is_labels) {
+            return LabelSource::default();
+        }
+        match &op.kind {
+            OpKind::External(ExternalOp::Column(name, Kind::Labels))
+            | OpKind::Fed(FedOp::Public(name, Kind::Labels))
+                if name == "y" =>
+            {
+                LabelSource::CLASSES
+            }
+            OpKind::Fed(FedOp::EveryClass | FedOp::LocalClasses) => LabelSource::CLASSES,
+            // These hand rows on.
+            OpKind::Fed(
+                FedOp::Broadcast | FedOp::Scatter | FedOp::Gather | FedOp::Restrict | FedOp::Concat,
+            )
+            | OpKind::Opt(OptOp::Collect | OptOp::SampleRows | OptOp::SmallestRows)
+            | OpKind::Privacy(_) => {
+                let none = LabelSource::default();
+                inputs.iter().fold(none, |all, one| self.join(&all, one))
+            }
+            _ => LabelSource::OTHER,
+        }
+    }
+}
