@@ -186,7 +186,8 @@ pub(super) fn federation(run: &Run, delta: f64) -> Federation {
         reproducible: run.settings().reproducible_noise,
         missed: Missed {
             some: faults.dropout > 0.0 || faults.deadline.is_some(),
-            slow: faults.over_select > 1.0,
+            // Where all are equally fast, those that were drawn first take part: a cohort like any other.
+            slow: faults.over_select > 1.0 && faults.has_clock(),
         },
         delta,
     }
