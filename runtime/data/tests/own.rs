@@ -1,13 +1,13 @@
 //! A user's own data: folders of images, tables, arrays and LEAF's files, good ones and bad ones.
 
 mod arrays;
-mod empty_parts;
 mod image_folders;
 mod images;
 mod leaf;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod tables;
+mod test_parts;
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,6 @@
 //! Options of reading a user's own data.
 
+use std::path::Path;
 use std::str::FromStr;
 
 use super::{DataLocation, Normalize, OwnDataError};
@@ -55,6 +56,19 @@ impl ReadOptions {
 
     pub(super) fn test_share(&self) -> f64 {
         self.test_share.unwrap_or(Self::TEST_SHARE)
+    }
+
+    /// Checks that no share of the examples is asked for as the test set of files that have one.
+    pub(super) fn check_test_share(&self, path: &Path, has_test: bool) -> Result<(), DataError> {
+        match self.test_share.filter(|_| has_test) {
+            None => Ok(()),
+            Some(_) => Err(OwnDataError::Option {
+                option: "test_share",
+                data: path.display().to_string(),
+                why: "it has a part for testing",
+            }
+            .into()),
+        }
     }
 
     /// Checks values, and that the data at `place` has the options that are set.

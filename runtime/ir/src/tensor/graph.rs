@@ -129,6 +129,16 @@ impl Graph {
         streams.max().unwrap_or(0)
     }
 
+    /// For each value, how many operands of nodes and outputs of the graph it is.
+    pub fn use_counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.types.len()];
+        let operands = self.nodes.iter().flat_map(|node| &node.ins);
+        for v in operands.chain(self.outputs.iter().map(|(_, v)| v)) {
+            counts[v.0 as usize] += 1;
+        }
+        counts
+    }
+
     /// For each value, the index of the last node that reads it, or `None`.
     pub fn last_uses(&self) -> Vec<Option<usize>> {
         let mut last = vec![None; self.types.len()];

@@ -1,12 +1,8 @@
 //! Keeps the clients' states in memory, and in a file beyond a budget.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-
-use fedround_store::ClientStore;
 
 use super::Simulation;
-use crate::error::RunError;
 use crate::state::ClientMemory;
 
 impl Simulation {
@@ -33,15 +29,5 @@ impl Simulation {
     /// How much memory the clients' states take.
     pub fn client_memory(&self) -> ClientMemory {
         self.state.of_clients().memory()
-    }
-
-    /// The file of [`set_client_store`](Self::set_client_store), which is made if there is none yet:
-    /// clients' models may be [put](ClientStore::put) there. `None` if no file was chosen.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be made.
-    pub fn client_store(&self) -> Result<Option<Arc<ClientStore>>, RunError> {
-        self.state.of_clients().store()
     }
 }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use burn::tensor::DispatchTensor;
 use fedround_exec::tensor::compact;
-use fedround_store::{ClientStore, StoreMark};
+use fedround_store::StoreMark;
 
 use super::file::{StateFile, Writing};
 use super::resident::{Key, Resident, Unsaved, size};
@@ -122,14 +122,6 @@ impl ClientStates {
             bytes: inner.bytes(),
             most: inner.most,
             budget: inner.budget,
-        }
-    }
-
-    /// The file, if states are to outlive the process. It is made if there is none yet.
-    pub fn store(&self) -> Result<Option<Arc<ClientStore>>, RunError> {
-        match self.file.outlives_process() {
-            true => Ok(Some(self.file.get()?)),
-            false => Ok(None),
         }
     }
 

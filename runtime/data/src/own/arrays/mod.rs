@@ -30,7 +30,11 @@ pub(super) fn read(
     seed: u64,
 ) -> Result<Dataset, DataError> {
     let (train, test) = match files {
-        [archive] => npz::parts(archive)?,
+        [archive] => {
+            let parts = npz::parts(archive)?;
+            reading.check_test_share(archive, parts.1.is_some())?;
+            parts
+        }
         [x, y] => (plain(x, y)?, None),
         [x, y, test_x, test_y] => (plain(x, y)?, Some(plain(test_x, test_y)?)),
         _ => {

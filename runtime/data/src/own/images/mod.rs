@@ -26,6 +26,7 @@ pub(super) fn read(
     seed: u64,
 ) -> Result<Dataset, DataError> {
     let index = Index::of(dir)?;
+    reading.check_test_share(dir, index.test.is_some())?;
     let shape = measure::shape(&index.paths, reading)?;
     let Index {
         paths,

@@ -42,6 +42,7 @@ pub(super) fn read(dir: &Path, reading: &ReadOptions, seed: u64) -> Result<Datas
             return Err(DataError::Empty { path: test });
         }
     }
+    reading.check_test_share(dir, all.in_train.is_some())?;
     all.dataset(dir, reading, seed)
 }
 

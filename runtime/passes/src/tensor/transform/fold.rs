@@ -54,13 +54,6 @@ fn result_shape(graph: &Growing, node: &Node) -> Vec<usize> {
     }
 }
 
-fn constant(graph: &Growing, v: Val) -> Option<f64> {
-    match graph.producer(v)?.op {
-        Op::Full(c, _) => Some(c),
-        _ => None,
-    }
-}
-
 fn simplify(graph: &Growing, node: &Node, shape: &[usize]) -> Option<Simpler> {
     let ins = node.ins.as_slice();
     let keeps_shape = |v: Val| graph.shape(v) == shape;
@@ -69,12 +62,12 @@ fn simplify(graph: &Growing, node: &Node, shape: &[usize]) -> Option<Simpler> {
         (Op::Add | Op::Sub | Op::Mul | Op::Div, &[a, b]) => {
             binary(graph, &node.op, a, b, shape).or_else(|| without_expand(graph, node, shape))
         }
-        (Op::AddScalar(c), &[a]) => match constant(graph, a) {
+        (Op::AddScalar(c), &[a]) => match graph.full_value(a) {
             Some(x) => Some(Simpler::Full(x + c)),
             None => (*c == 0.0).then_some(Simpler::Is(a)),
         },
         (Op::MulScalar(c), &[a]) => {
-            if let Some(x) = constant(graph, a) {
+            if let Some(x) = graph.full_value(a) {
                 return Some(Simpler::Full(x * c));
             }
             match graph.producer(a) {
@@ -116,7 +109,7 @@ fn simplify(graph: &Growing, node: &Node, shape: &[usize]) -> Option<Simpler> {
         (Op::Cast(to), &[a]) if graph.type_of(a).dtype == *to => Some(Simpler::Is(a)),
         (Op::PowScalar(1.0), &[a]) => Some(Simpler::Is(a)),
         (Op::Exp | Op::Log | Op::Sqrt | Op::Tanh | Op::Sigmoid | Op::Cos | Op::Floor, &[a]) => {
-            let x = constant(graph, a)?;
+            let x = graph.full_value(a)?;
             Some(Simpler::Full(match node.op {
                 Op::Exp => x.exp(),
                 Op::Log => x.ln(),
@@ -128,7 +121,7 @@ fn simplify(graph: &Growing, node: &Node, shape: &[usize]) -> Option<Simpler> {
             }))
         }
         (Op::Flip(axes), &[_]) if axes.iter().all(|&d| shape[d] == 1) => Some(Simpler::Is(ins[0])),
-        (Op::Neg, &[a]) => match (constant(graph, a), graph.producer(a)) {
+        (Op::Neg, &[a]) => match (graph.full_value(a), graph.producer(a)) {
             (Some(x), _) => Some(Simpler::Full(-x)),
             (
                 _,
@@ -175,19 +168,19 @@ fn simplify(graph: &Growing, node: &Node, shape: &[usize]) -> Option<Simpler> {
         },
         (Op::Expand(_), &[a]) if keeps_shape(a) => Some(Simpler::Is(a)),
         (Op::Slice(_), &[a]) if keeps_shape(a) => Some(Simpler::Is(a)),
-        (Op::Expand(_) | Op::Slice(_), &[a]) => constant(graph, a).map(Simpler::Full),
+        (Op::Expand(_) | Op::Slice(_), &[a]) => graph.full_value(a).map(Simpler::Full),
         (Op::SumDim(d), &[a]) if graph.shape(a)[*d] == 1 => Some(Simpler::Is(a)),
         (Op::SumDim(d), &[a]) if scattered(graph, *d, a).is_some() => {
             scattered(graph, *d, a).map(|v| Simpler::Node(Op::SumDim(*d), vec![v]))
         }
         (Op::SumDim(d), &[a]) => {
             let n = graph.shape(a)[*d] as f64;
-            constant(graph, a).map(|c| Simpler::Full(c * n))
+            graph.full_value(a).map(|c| Simpler::Full(c * n))
         }
-        (Op::MeanDim(_) | Op::Mean, &[a]) => constant(graph, a).map(Simpler::Full),
+        (Op::MeanDim(_) | Op::Mean, &[a]) => graph.full_value(a).map(Simpler::Full),
         (Op::Sum, &[a]) => {
             let n = graph.type_of(a).len() as f64;
-            constant(graph, a).map(|c| Simpler::Full(c * n))
+            graph.full_value(a).map(|c| Simpler::Full(c * n))
         }
         _ => None,
     }
@@ -195,7 +188,7 @@ fn simplify(graph: &Growing, node: &Node, shape: &[usize]) -> Option<Simpler> {
 
 fn binary(graph: &Growing, op: &Op, a: Val, b: Val, shape: &[usize]) -> Option<Simpler> {
     let keeps = |v: Val| graph.shape(v) == shape;
-    match (op, constant(graph, a), constant(graph, b)) {
+    match (op, graph.full_value(a), graph.full_value(b)) {
         (Op::Add, Some(x), Some(y)) => Some(Simpler::Full(x + y)),
         (Op::Sub, Some(x), Some(y)) => Some(Simpler::Full(x - y)),
         (Op::Mul, Some(x), Some(y)) => Some(Simpler::Full(x * y)),
@@ -227,7 +220,7 @@ fn scattered(graph: &Growing, d: usize, a: Val) -> Option<Val> {
                 shape[d] = 1;
                 shape
             };
-            let into_zeros = constant(graph, ins[0]) == Some(0.0);
+            let into_zeros = graph.full_value(ins[0]) == Some(0.0);
             (into_zeros && outside(a) == outside(ins[2])).then_some(ins[2])
         }
         _ => None,

@@ -15,11 +15,7 @@ use super::rewrite::{Growing, Rewrite};
 ///
 /// The graph is not well formed.
 pub fn fuse(graph: &Graph) -> Result<Graph, GraphError> {
-    let mut uses = vec![0usize; graph.types.len()];
-    let reads = graph.nodes.iter().flat_map(|n| &n.ins);
-    for v in reads.chain(graph.outputs.iter().map(|(_, v)| v)) {
-        uses[v.0 as usize] += 1;
-    }
+    let uses = graph.use_counts();
     // Nodes are appended in the old order, so the i-th old node is the i-th new one.
     let mut single: Vec<bool> = vec![];
     let mut index = 0;

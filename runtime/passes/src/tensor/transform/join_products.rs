@@ -93,7 +93,7 @@ impl<'a> Chains<'a> {
         let mut chains = Self {
             graph,
             makers: vec![None; count],
-            uses: vec![0; count],
+            uses: graph.use_counts(),
             is_term: vec![false; count],
         };
         for (i, node) in graph.nodes.iter().enumerate() {
@@ -101,13 +101,9 @@ impl<'a> Chains<'a> {
                 chains.makers[v.0 as usize] = Some(i);
             }
             for v in &node.ins {
-                chains.uses[v.0 as usize] += 1;
                 let adds = node.op == Op::Add && graph.shape(node.outs[0]) == graph.shape(*v);
                 chains.is_term[v.0 as usize] |= adds;
             }
-        }
-        for (_, v) in &graph.outputs {
-            chains.uses[v.0 as usize] += 1;
         }
         chains
     }

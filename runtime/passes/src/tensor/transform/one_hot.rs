@@ -6,7 +6,7 @@
 //! Results are the same bit for bit, as all other terms of the sum are zeros.
 
 use fedround_ir::Loc;
-use fedround_ir::tensor::{Cmp, Constant, DType, Graph, GraphError, Node, Op, TensorType, Val};
+use fedround_ir::tensor::{Cmp, Constant, DType, Graph, GraphError, Op, TensorType, Val};
 
 use super::rewrite::{Growing, Rewrite};
 
@@ -28,7 +28,7 @@ pub fn one_hot(graph: &Graph) -> Result<Graph, GraphError> {
                 Ok(vec![new.push(Op::SumDim(*d), &[chosen], loc)?])
             }
             (Op::ScatterAdd(d), &[x, i, v]) if one_a_row(new, *d, x, i) => {
-                match (full(new, x), full(new, v)) {
+                match (new.full_value(x), new.full_value(v)) {
                     (Some(0.0), Some(c)) => {
                         let shape = new.shape(x).to_vec();
                         let hot = mask(new, *d, &shape, i, loc)?;
@@ -48,16 +48,6 @@ fn one_a_row(graph: &Growing, d: usize, x: Val, i: Val) -> bool {
     let other = |(k, (i, x)): (usize, (&usize, &usize))| *i == if k == d { 1 } else { *x };
     let both = graph.shape(i).iter().zip(graph.shape(x));
     graph.type_of(x).dtype == DType::F32 && both.enumerate().all(other)
-}
-
-/// The number that all elements are.
-fn full(graph: &Growing, v: Val) -> Option<f64> {
-    match graph.producer(v) {
-        Some(Node {
-            op: Op::Full(c, _), ..
-        }) => Some(*c),
-        _ => None,
-    }
 }
 
 /// Where the place along `d` is the one that `i` names.

@@ -16,12 +16,7 @@ use super::rewrite::Rewrite;
 ///
 /// The graph is not well formed.
 pub fn pool_first(graph: &Graph) -> Result<Graph, GraphError> {
-    let reads = graph.nodes.iter().flat_map(|n| &n.ins);
-    let outputs = graph.outputs.iter().map(|(_, v)| v);
-    let mut uses = vec![0usize; graph.types.len()];
-    for v in reads.chain(outputs) {
-        uses[v.0 as usize] += 1;
-    }
+    let uses = graph.use_counts();
     let mut old = graph.nodes.iter();
     let moved = Rewrite::run(graph, |rewrite, node| {
         let read_once = |v: &Val| uses[v.0 as usize] == 1;

@@ -43,6 +43,14 @@ impl Growing {
         self.definitions[v.0 as usize]
     }
 
+    /// The number that all elements of a value are, if it is made as such.
+    pub fn full_value(&self, v: Val) -> Option<f64> {
+        match self.producer(v)?.op {
+            Op::Full(c, _) => Some(c),
+            _ => None,
+        }
+    }
+
     /// The node that defines a value.
     pub fn producer(&self, v: Val) -> Option<&Node> {
         self.definition(v).map(|i| &self.graph.nodes[i])

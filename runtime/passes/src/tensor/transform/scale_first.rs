@@ -14,11 +14,7 @@ use super::rewrite::Rewrite;
 ///
 /// The graph is not well formed.
 pub fn scale_first(graph: &Graph) -> Result<Graph, GraphError> {
-    let mut uses = vec![0usize; graph.types.len()];
-    let reads = graph.nodes.iter().flat_map(|n| &n.ins);
-    for v in reads.chain(graph.outputs.iter().map(|(_, v)| v)) {
-        uses[v.0 as usize] += 1;
-    }
+    let uses = graph.use_counts();
     let mut old = graph.nodes.iter();
     let scaled = Rewrite::run(graph, |rewrite, node| {
         let alone = old.next().is_some_and(|old| {

@@ -14,11 +14,7 @@ use super::rewrite::{Growing, Rewrite};
 ///
 /// The graph is not well formed.
 pub fn sink_views(graph: &Graph) -> Result<Graph, GraphError> {
-    let mut uses = vec![0usize; graph.types.len()];
-    let reads = graph.nodes.iter().flat_map(|n| &n.ins);
-    for v in reads.chain(graph.outputs.iter().map(|(_, v)| v)) {
-        uses[v.0 as usize] += 1;
-    }
+    let uses = graph.use_counts();
     let mut index = 0;
     Rewrite::run(graph, |rewrite, node| {
         let old = &graph.nodes[index];

@@ -1,4 +1,5 @@
-//! A part for testing without examples is an error: without it, nothing would be evaluated.
+//! Parts for testing: one without examples is an error, because nothing would be evaluated, and so is a share
+//! of the examples for testing beside one.
 
 use std::fs;
 
@@ -77,4 +78,26 @@ fn a_test_folder_of_leaf_without_examples_is_an_error() {
     let root = folder(&[("train/all.json", train), ("test/all.json", test)]);
     let text = message(&root, "leaf:DIR", ReadOptions::default());
     assert_eq!(text, "DIR/test holds no examples");
+}
+
+#[test]
+fn a_share_for_testing_beside_a_part_for_testing_is_an_error() {
+    let leaf = br#"{"user_data": {"a": {"x": [[0, 1], [1, 0]], "y": [0, 1]}}}"#;
+    let root = folder(&[("leaf/train/all.json", leaf), ("leaf/test/all.json", leaf)]);
+    for image in ["train/cat/1", "train/dog/1", "test/cat/1", "test/dog/1"] {
+        write(
+            &root.path().join(format!("images/{image}.png")),
+            &grey(4, 9),
+        );
+    }
+    let half = ReadOptions {
+        test_share: Some(0.5),
+        ..ReadOptions::default()
+    };
+    for (place, dir) in [("leaf:DIR/leaf", "leaf"), ("images:DIR/images", "images")] {
+        let text = message(&root, place, half.clone());
+        for part in ["test_share", dir, "it has a part for testing"] {
+            assert!(text.contains(part), "{text}");
+        }
+    }
 }
