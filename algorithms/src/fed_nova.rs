@@ -57,9 +57,10 @@ impl Algorithm for FedNova {
             let (mut steps, mut a, mut norm) =
                 (Scalar::from(0.0), Scalar::from(0.0), Scalar::from(0.0));
             for b in k.batches(self.epochs, self.batch) {
-                // Nothing pulls at running statistics.
+                let g = self.gradient(k, &y, &b);
+                // Nothing pulls at running statistics, which the gradient has advanced.
                 let start = x.replace_parts(&["Buffer"], &y);
-                v = self.momentum * v + self.gradient(k, &y, &b) + self.mu * (&y - &start);
+                v = self.momentum * v + g + self.mu * (&y - &start);
                 y -= self.lr * &v;
                 // The same solver on gradients of 1: `v = a`, `x − y = η ‖a‖₁`.
                 a = self.momentum * a + 1.0 - self.lr * self.mu * &norm;
