@@ -293,6 +293,9 @@ fn of_compilation(error: &CompileError) -> Option<&'static str> {
         CompileError::Pass(PassError::Verify { errors, .. }) if has_no_noise(errors) => {
             "--set changes hyper-parameters, and `fedround list SPEC` says which values they may have"
         }
+        CompileError::Batch { .. } => {
+            "a batch as large as the largest client already takes all examples of each client at once"
+        }
         CompileError::Device(DeviceError::Precision { .. }) => {
             "--precision f32 runs on every device; `fedround doctor` says which others there are"
         }

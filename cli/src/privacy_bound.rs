@@ -24,7 +24,7 @@ pub(crate) enum NoBound {
     #[error("the algorithm has several phases, and passes over clients go on from one to the next")]
     Phases,
     #[error(
-        "some clients of a cohort of a fixed size did not answer, or may not have: the mean of fewer is more ε"
+        "some clients of a cohort of a fixed size did not answer, or may not have: a mean over fewer has a larger ε"
     )]
     Fewer,
     #[error(

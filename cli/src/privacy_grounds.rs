@@ -37,8 +37,8 @@ const CLIENTS: &str = "  \
     and Wang 2022), of a fixed size by Balle, Barthe and Gaboardi 2018, with the derivation in
     runtime/metrics/src/pld.rs. Both are bounds, over all rounds; the lower one counts;
   - several sums over one cohort are one Gaussian mechanism (Andrew et al. 2021, Theorem 1);
-  - who takes part must be secret, and all who are drawn must answer: the mean of fewer is more ε. That
-    a round is skipped for which nobody was drawn is not hidden;
+  - who takes part must be secret, and all who are drawn must answer: a mean over fewer has a larger ε.
+    That a round is skipped for which nobody was drawn is not hidden;
   - the server is honest: it has every client's value without noise.
 ";
 

@@ -28,8 +28,8 @@ impl Meaning {
     }
 }
 
-/// Fails where `searches`, which were given with `flag`, try a hyper-parameter twice, try one that has a
-/// value of `--set`, or one that no algorithm has.
+/// Fails where `searches`, which were given with `flag`, try a hyper-parameter twice, or one that has a value
+/// of `--set`.
 pub(super) fn check(
     catalog: &Catalog,
     algorithms: &[Entrant],
@@ -48,10 +48,6 @@ pub(super) fn check(
     for (i, search) in searches.iter().enumerate() {
         let name = &search.name;
         let tried = meaning(name);
-        if tried.iter().all(Option::is_none) {
-            let name = name.clone();
-            return Err(CompareError::SelectNobody { flag, name }.into());
-        }
         for other in &searches[..i] {
             let others = meaning(&other.name);
             let mut both = tried.iter().zip(&others);
@@ -113,7 +109,7 @@ mod tests {
         for (set, searches) in fine {
             assert_eq!(checked(&two, set, searches), Ok(()), "{set:?} {searches:?}");
         }
-        let wrong: [(&[&str], &[&str], &str); 6] = [
+        let wrong: [(&[&str], &[&str], &str); 5] = [
             (&[], &["lr=0.1", "lr=0.2"], "--select lr=.. is there twice"),
             (
                 &[],
@@ -131,7 +127,6 @@ mod tests {
                 &["fedprox.lr=0.1,1"],
                 "--set fedprox.lr=..",
             ),
-            (&[], &["zzz=1"], "--select zzz=..: no algorithm here"),
         ];
         for (set, searches, said) in wrong {
             let error = checked(&two, set, searches).unwrap_err();

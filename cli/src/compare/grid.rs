@@ -66,7 +66,7 @@ impl Grid {
                 seed: args.seed,
             },
         };
-        let algorithms = candidates(catalog, algorithms, &searches, strategy)?;
+        let algorithms = candidates(catalog, algorithms, flagged, strategy)?;
         for entrant in &algorithms {
             catalog.algorithm(&entrant.spec, &entrant.hypers)?;
         }

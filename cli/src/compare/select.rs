@@ -13,11 +13,11 @@ use crate::error::CliError;
 use crate::hypers::{self, Given, Setting};
 
 /// Every algorithm with the combinations of the values that are tried for it: one that has none of the
-/// hyper-parameters stays as it is.
+/// hyper-parameters stays as it is. The values were given with `flag`.
 pub(crate) fn candidates(
     catalog: &Catalog,
     algorithms: Vec<Entrant>,
-    searches: &[Search],
+    (flag, searches): (&'static str, &[Search]),
     strategy: Strategy,
 ) -> Result<Vec<Entrant>, CliError> {
     let mut used = vec![false; searches.len()];
@@ -51,7 +51,7 @@ pub(crate) fn candidates(
     }
     match used.iter().position(|used| !used) {
         Some(unused) => Err(CompareError::SelectNobody {
-            flag: "--select",
+            flag,
             name: searches[unused].name.clone(),
         }
         .into()),
@@ -115,7 +115,12 @@ mod tests {
         }
         let searches = searches.iter().map(|text| Search::parse(text));
         let searches: Vec<Search> = searches.collect::<Result<_, _>>()?;
-        let all = candidates(&Catalog::default(), entrants, &searches, Strategy::All)?;
+        let all = candidates(
+            &Catalog::default(),
+            entrants,
+            ("--select", &searches),
+            Strategy::All,
+        )?;
         Ok(all.into_iter().map(|candidate| candidate.name).collect())
     }
 

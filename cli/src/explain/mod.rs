@@ -37,7 +37,7 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), CliEr
     if !(found > 0.0 && found < 1.0) {
         return Err(CliError::Delta { found });
     }
-    at_least_one("examples", usize::from(args.examples > 0))?;
+    at_least_one("examples", args.examples as usize)?;
     let mut passes = pass_manager()?;
     let compiled = catalog.compile(&args.subject, Target::default(), &mut passes)?;
     let given = assignments(&args.subject.set)?;

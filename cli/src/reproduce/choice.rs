@@ -15,7 +15,12 @@ impl Plan {
         if searches.is_empty() {
             return Ok(());
         }
-        let entrants = candidates(catalog, self.compared(), &searches, Strategy::All)?;
+        let entrants = candidates(
+            catalog,
+            self.compared(),
+            ("--select", &searches),
+            Strategy::All,
+        )?;
         let mut tried = vec![];
         for found in entrants {
             catalog.algorithm(&found.spec, &found.hypers)?;

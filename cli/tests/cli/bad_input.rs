@@ -114,6 +114,11 @@ fn hypers_are_checked() {
     let place = Place::new();
     fails(
         &place,
+        "run fedavg --set batch=100000000000",
+        &["a batch of 100000000000 examples has", "at most 4.3 GB"],
+    );
+    fails(
+        &place,
         "run fedprox --set mu=-1",
         &["`mu`", "≥ 0", "found -1"],
     );

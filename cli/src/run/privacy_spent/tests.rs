@@ -212,7 +212,10 @@ fn noise_on_a_mean_of_fewer_has_no_bound() {
         let spent = privacy_spent(run.program(), federation, 1, None).unwrap();
         assert_eq!(spent.epsilon.is_some(), is_known);
         let reason = spent.mechanisms[0].no_bound.clone().unwrap_or_default();
-        assert_eq!(reason.contains("the mean of fewer is more ε"), !is_known);
+        assert_eq!(
+            reason.contains("a mean over fewer has a larger ε"),
+            !is_known
+        );
         let before = privacy_spent(run.program(), federation, 0, None).unwrap();
         assert_eq!(before.epsilon, Some(0.0));
     }

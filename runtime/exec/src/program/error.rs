@@ -39,7 +39,7 @@ pub enum CompileError {
     Parties(#[from] SplitError),
     /// The inputs of a batch need more memory than a step can have.
     #[error(
-        "a batch of {batch} examples has {} of inputs, expected at most {}; a batch size of the largest client's number of examples takes all examples of every client, too",
+        "a batch of {batch} examples has {} of inputs, expected at most {}",
         bytes(*found),
         bytes(*most)
     )]

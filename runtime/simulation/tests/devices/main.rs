@@ -10,6 +10,7 @@
     reason = "a test stops at its first error"
 )]
 
+mod altered_replies;
 mod cases;
 mod checkpoints;
 mod convolutions;

@@ -2,22 +2,17 @@
 
 use std::sync::{Arc, Mutex};
 
-use fedround_exec::Device;
 use fedround_random::{Stream, StreamKey};
+use fedround_simulation::CohortBatch;
 use fedround_simulation::parties::{
     Host, HostId, Loopback, Parties, PartyError, PartyHost, Payload, Replies, Ticket, Unreachable,
 };
-use fedround_simulation::{CohortBatch, Simulation};
 
-use crate::cases::{CASES, Case, SIZES};
+use crate::altered_replies::coordinator;
+use crate::cases::{CASES, Case};
 
 fn case(name: &str) -> &'static Case {
     CASES.iter().find(|case| case.0 == name).unwrap()
-}
-
-fn alone(case: &Case) -> Simulation {
-    let simulation = case.simulation(Device::Cpu);
-    simulation.with_cohort_batch(CohortBatch::Off)
 }
 
 /// A few bytes are changed, added, taken out or cut off.
@@ -92,49 +87,15 @@ fn requests_that_are_none_are_answered() {
     assert!(reply.head.contains(expected), "{}", reply.head);
 }
 
-/// Changes what the second host replies.
-struct Changed {
-    inner: Loopback,
-    words: Stream,
-    tickets: Vec<Ticket>,
-}
-
-impl Parties for Changed {
-    fn online(&mut self) -> Result<Vec<Host>, Unreachable> {
-        self.inner.online()
-    }
-
-    fn send(&mut self, to: HostId, request: &Payload) -> Result<Ticket, PartyError> {
-        let ticket = self.inner.send(to, request)?;
-        self.tickets.extend((to == HostId(1)).then_some(ticket));
-        Ok(ticket)
-    }
-
-    fn poll(&mut self) -> Result<Replies, Unreachable> {
-        let mut replies = self.inner.poll()?;
-        for (ticket, reply) in &mut replies {
-            if let (Ok(payload), true) = (&*reply, self.tickets.contains(ticket)) {
-                let bytes = change(&payload.encode().unwrap(), &mut self.words);
-                let failed = |error: &dyn ToString| PartyError::Failed(error.to_string());
-                *reply = Payload::decode(&bytes).map_err(|error| failed(&error));
-            }
-        }
-        self.tickets.clear();
-        Ok(replies)
-    }
-}
-
 #[test]
 fn replies_that_are_none_are_refused() {
     const TRIALS: usize = 500;
     let case = case("fedavg");
-    let hosts = (0..SIZES.len()).map(|k| PartyHost::new(alone(case), vec![k]).unwrap());
-    let parties = Changed {
-        inner: Loopback::new(hosts.collect()),
-        words: StreamKey::root(7).stream(),
-        tickets: vec![],
-    };
-    let mut coordinator = alone(case).with_parties(Box::new(parties), 1).unwrap();
+    let mut words = StreamKey::root(7).stream();
+    let mut coordinator = coordinator(case, move |reply| {
+        let changed = change(&reply.encode().unwrap(), &mut words);
+        Payload::decode(&changed).map_err(|error| PartyError::Failed(error.to_string()))
+    });
     let initial = coordinator.parameters().unwrap().into_iter();
     let initial: Vec<Vec<f32>> = initial.map(|(_, _, values)| values).collect();
     let mut refused = 0;

@@ -3,62 +3,22 @@
 
 use std::sync::Arc;
 
-use fedround_exec::Device;
-use fedround_simulation::parties::{
-    Host, HostId, Loopback, Parties, PartyError, PartyHost, Payload, Replies, Ticket, Unreachable,
-};
-use fedround_simulation::{CohortBatch, Simulation};
+use fedround_simulation::parties::Payload;
 use fedround_store::{ElementType, TensorBytes};
 
-use crate::cases::{CASES, Case, SIZES};
-
-/// Changes every reply of the second host.
-struct Lying {
-    inner: Loopback,
-    change: fn(&mut Payload),
-    tickets: Vec<Ticket>,
-}
-
-impl Parties for Lying {
-    fn online(&mut self) -> Result<Vec<Host>, Unreachable> {
-        self.inner.online()
-    }
-
-    fn send(&mut self, to: HostId, request: &Payload) -> Result<Ticket, PartyError> {
-        let ticket = self.inner.send(to, request)?;
-        self.tickets.extend((to == HostId(1)).then_some(ticket));
-        Ok(ticket)
-    }
-
-    fn poll(&mut self) -> Result<Replies, Unreachable> {
-        let mut replies = self.inner.poll()?;
-        for (ticket, reply) in &mut replies {
-            if let (Ok(reply), true) = (reply, self.tickets.contains(ticket)) {
-                (self.change)(reply);
-            }
-        }
-        Ok(replies)
-    }
-}
+use crate::altered_replies::coordinator;
+use crate::cases::CASES;
 
 /// The algorithm, how the replies are changed, and why they are refused.
 type Lie = (&'static str, fn(&mut Payload), &'static str);
 
-fn alone(case: &Case) -> Simulation {
-    let simulation = case.simulation(Device::Cpu);
-    simulation.with_cohort_batch(CohortBatch::Off)
-}
-
 /// Why the second host was refused in a run of the algorithm's phases, in which nobody else was.
 fn refused(name: &str, change: fn(&mut Payload)) -> String {
     let case = CASES.iter().find(|case| case.0 == name).unwrap();
-    let host = |k| PartyHost::new(alone(case), vec![k]).unwrap();
-    let parties = Lying {
-        inner: Loopback::new((0..SIZES.len()).map(host).collect()),
-        change,
-        tickets: vec![],
-    };
-    let mut coordinator = alone(case).with_parties(Box::new(parties), 1).unwrap();
+    let mut coordinator = coordinator(case, move |mut reply| {
+        change(&mut reply);
+        Ok(reply)
+    });
     let mut found = String::new();
     for round in 1..=case.2 {
         let stats = coordinator.run_round();

@@ -222,4 +222,34 @@ mod tests {
             assert_eq!(body(&module), expected);
         }
     }
+
+    #[test]
+    fn a_value_whose_statistics_a_loop_advances_stays_in_it() {
+        use crate::testing::{Closure, linked};
+        use fedround::__private::{for_each, range};
+        use fedround::Definer;
+        use fedround::prelude::*;
+
+        // Each turn hands `y` on as it is, but for the statistics that its gradient advances.
+        let mut module = linked(&Closure(|m: &mut Definer| {
+            m.round(|server, w| {
+                let w_k = w.broadcast(&server.all_clients()).map(|k, w| {
+                    let (y, g) = for_each(range(2), (w.clone(), w.zeros_like()), |(), (y, g)| {
+                        let b = k.batch(10);
+                        let next = grad(&y, |y| cross_entropy(k.forward(y, &b.x), &b.y));
+                        (y, g + next)
+                    });
+                    &y - &w + g
+                });
+                w_k.mean()
+            });
+        }));
+        canonicalize(&mut module);
+        let find = |kind| module.all_ops().find(|op| op.kind == kind).unwrap();
+        let (turns, moved) = (
+            find(OpKind::Opt(OptOp::Repeat)),
+            find(OpKind::Tree(TreeOp::Sub)),
+        );
+        assert_eq!(moved.operands[0], turns.results[0]);
+    }
 }

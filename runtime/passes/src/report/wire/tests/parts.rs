@@ -213,3 +213,26 @@ fn statistics_that_training_advanced_are_sent() {
     assert_eq!(of_a_copy[1], "(P − P[BatchNorm])");
     assert_ne!(of_itself[1], of_a_copy[1]);
 }
+
+/// What the server adds an encoded change to is what it sent, of other statistics than the client's then.
+#[test]
+fn a_change_crosses_encoded_unless_statistics_were_advanced() {
+    fn changed(k: &ClientCx, w: &Params, of: &Params) -> Params {
+        let b = k.batch(10);
+        let g = grad(of, |w| cross_entropy(k.forward(w, &b.x), &b.y));
+        w + g.encode(Codec::top_k(0.1))
+    }
+    let of_a_copy = of(|server, w| {
+        let w_k = w.broadcast(&server.all_clients()).map(|k, w| {
+            let copy = w.replace_parts(&["Buffer"], &w.zeros_like());
+            changed(k, &w, &copy)
+        });
+        w_k.mean()
+    });
+    let of_itself = of(|server, w| {
+        let w_k = w.broadcast(&server.all_clients());
+        w_k.map(|k, w| changed(k, &w, &w)).mean()
+    });
+    assert!(of_a_copy[1].encoded.is_some());
+    assert_eq!(of_itself[1].encoded, None);
+}
