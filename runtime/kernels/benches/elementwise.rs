@@ -216,7 +216,7 @@ mod relu_grad {
 /// Scores of batches: classes of MNIST and of CIFAR-100.
 mod log_softmax {
     use super::*;
-    use fedround_kernels::{log_softmax, log_softmax_backward};
+    use fedround_kernels::log_softmax;
 
     const SHAPES: [&str; 3] = ["10x10", "64x10", "64x100"];
 
@@ -235,22 +235,5 @@ mod log_softmax {
     fn burn(bencher: Bencher, shape: &str) {
         let x = scores(shape);
         bencher.bench_local(|| Flex::log_softmax(black_box(&x).clone(), 1));
-    }
-
-    #[divan::bench(args = SHAPES)]
-    fn our_gradient(bencher: Bencher, shape: &str) {
-        let y = scores(shape);
-        bencher.bench_local(|| log_softmax_backward(black_box(&y), y.clone()));
-    }
-
-    /// The operations that a graph has for it.
-    #[divan::bench(args = SHAPES)]
-    fn burns_gradient(bencher: Bencher, shape: &str) {
-        let y = scores(shape);
-        bencher.bench_local(|| {
-            let grad = black_box(&y).clone();
-            let sum = Flex::float_sum_dim(grad.clone(), 1);
-            Flex::float_sub(grad, Flex::float_mul(Flex::float_exp(y.clone()), sum))
-        });
     }
 }

@@ -11,8 +11,8 @@ use burn_backend::{IntDType, TensorData, TensorMetadata};
 use burn_flex::{Flex, FlexTensor};
 use divan::{Bencher, black_box};
 use fedround_kernels::{
-    AvgPool2d, Conv2d, MaxPool2d, avg_pool2d, avg_pool2d_backward, conv2d, conv2d_bias_grad,
-    conv2d_input_grad, conv2d_weight_grad, max_pool2d, max_pool2d_backward,
+    AvgPool2d, Conv2d, MaxPool2d, avg_pool2d, avg_pool2d_backward, conv2d, conv2d_input_grad,
+    conv2d_weight_grad, max_pool2d, max_pool2d_backward,
 };
 
 #[global_allocator]
@@ -161,8 +161,6 @@ conv_benches! {
         Flex::conv2d_x_backward(c.x.clone(), c.w.clone(), c.grad.clone(), c.burns.clone());
     conv_weight_grad: c => conv2d_weight_grad(&c.x, &c.grad, c.w_shape, &c.ours),
         Flex::conv2d_weight_backward(c.x.clone(), c.w.clone(), c.grad.clone(), c.burns.clone());
-    conv_bias_grad: c => conv2d_bias_grad(&c.grad),
-        Flex::conv2d_bias_backward(c.x.clone(), c.bias.clone(), c.grad.clone());
 }
 
 /// The tensors of one pool.

@@ -1,11 +1,10 @@
-//! The gradients of a convolution with respect to its input and its bias.
+//! The gradient of a convolution with respect to its input.
 
 use burn_flex::FlexTensor;
 
 use crate::buffers;
 use crate::flex::{floats, shape4};
 use crate::im2col::{Form, Im2col};
-use crate::lanes;
 use crate::scratch::{self, Scratch, room};
 use crate::shape::{Conv2d, Sizes};
 use crate::staged::{staged_len, unstage};
@@ -36,24 +35,6 @@ pub fn conv2d_input_grad(
         input_grad(&sizes, &Im2col::for_rows(&sizes), w, grad)
     };
     floats(x, &sizes.x_shape())
-}
-
-/// Gradient of [`conv2d`](crate::conv2d) with respect to its bias: the sum over images and pixels.
-///
-/// # Shapes
-/// `grad: [batch, out, oh, ow]`; the result is `[out]`.
-///
-/// # Panics
-/// If `grad` is not `f32` of four dimensions.
-pub fn conv2d_bias_grad(grad: &FlexTensor) -> FlexTensor {
-    let [_, filters, height, width] = shape4(grad, "conv2d output gradient");
-    let grad = grad.to_contiguous();
-    let mut sums = vec![0.0; filters];
-    let planes = grad.storage::<f32>().chunks_exact((height * width).max(1));
-    for (i, plane) in planes.enumerate() {
-        sums[i % filters] += lanes::sum::<16>(plane);
-    }
-    floats(sums, &[filters])
 }
 
 /// Panics if `grad` does not have the output's shape.

@@ -4,6 +4,7 @@ use burn_backend::TensorMetadata;
 use burn_flex::FlexTensor;
 
 use crate::flex::{floats, same_shape, writable};
+use crate::fused::BLOCK;
 use crate::lanes;
 use crate::simd::vectorize;
 
@@ -37,8 +38,8 @@ pub fn relu_backward(output: &FlexTensor, grad: FlexTensor) -> FlexTensor {
     )
 }
 
-/// `Σ a · b` in one pass. The sum is always taken in 64 lanes, whatever the width of the processor's
-/// vectors.
+/// `Σ a · b` in one pass. As in a fused program, the sum is taken in 64 lanes within a block, whatever the width of
+/// the processor's vectors, and in double precision over blocks, so that rounding does not grow with their number.
 ///
 /// # Panics
 /// If the lengths of the slices differ.
@@ -46,7 +47,11 @@ pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     assert_eq!(a.len(), b.len(), "dot: lengths of the operands");
     vectorize(
         #[inline(always)]
-        || lanes::dot::<64>(a, b),
+        || {
+            let blocks = a.chunks(BLOCK).zip(b.chunks(BLOCK));
+            let sums = blocks.map(|(a, b)| f64::from(lanes::dot::<64>(a, b)));
+            sums.fold(0.0, |all, sum| all + sum) as f32
+        },
     )
 }
 
@@ -139,6 +144,10 @@ mod tests {
         assert_eq!(dot(&a, &b), 9950.0);
         assert_eq!(dot(&a[..3], &b[..3]), 1.5);
         assert_eq!(dot(&[], &[]), 0.0);
+        // So many small products do not change a sum of single precision.
+        let many = vec![0.003_f32; 3_000_000];
+        let exact = f64::from(many[0]) * f64::from(many[0]) * many.len() as f64;
+        assert!((f64::from(dot(&many, &many)) / exact - 1.0).abs() < 1e-6);
     }
 
     #[test]

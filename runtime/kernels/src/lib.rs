@@ -71,7 +71,7 @@ mod tile;
 mod winograd;
 
 pub use conv::conv2d;
-pub use conv_grad::{conv2d_bias_grad, conv2d_input_grad};
+pub use conv_grad::conv2d_input_grad;
 pub use conv_weight_grad::conv2d_weight_grad;
 pub use elementwise::{add_weighted, axpy, dot, relu_backward, scale_sums};
 pub use matmul::{ScaledProduct, matmul, matmul_update};
@@ -79,4 +79,4 @@ pub use pool::{
     AvgPool2d, MaxPool2d, avg_pool2d, avg_pool2d_backward, max_pool2d, max_pool2d_backward,
 };
 pub use shape::Conv2d;
-pub use softmax::{log_softmax, log_softmax_backward};
+pub use softmax::log_softmax;

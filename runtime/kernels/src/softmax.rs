@@ -1,9 +1,9 @@
-//! The logarithm of the softmax, and its gradient.
+//! The logarithm of the softmax.
 
 use burn_backend::TensorMetadata;
 use burn_flex::FlexTensor;
 
-use crate::flex::{same_shape, writable};
+use crate::flex::writable;
 use crate::lanes;
 use crate::math::{exp, log};
 use crate::simd::vectorize;
@@ -49,46 +49,10 @@ pub fn log_softmax(x: FlexTensor) -> FlexTensor {
     y
 }
 
-/// Gradient of [`log_softmax`], computed from its output: `grad - e^y Σ grad`. It is computed in place if
-/// `grad` is not shared.
-///
-/// # Shapes
-/// `y` and `grad` have one shape, `[.., classes]`, which the result has too. All `f32`.
-///
-/// # Panics
-/// If the shapes differ, or a tensor is not `f32`.
-pub fn log_softmax_backward(y: &FlexTensor, grad: FlexTensor) -> FlexTensor {
-    same_shape("log_softmax_backward", y, &grad);
-    let classes = y.shape().last().copied().unwrap_or(1).max(1);
-    let y = y.to_contiguous();
-    let mut x = writable(grad);
-    let (values, y) = (x.storage_mut::<f32>(), y.storage::<f32>());
-    vectorize(
-        #[inline(always)]
-        || {
-            let len = (BLOCK / classes).max(1) * classes;
-            let mut powers = vec![0.0; len];
-            for (block, y) in values.chunks_mut(len).zip(y.chunks(len)) {
-                for (power, y) in powers.iter_mut().zip(y) {
-                    *power = exp(*y);
-                }
-                let powers = powers.chunks_exact(classes);
-                for (row, powers) in block.chunks_exact_mut(classes).zip(powers) {
-                    let sum = lanes::sum::<16>(row);
-                    for (x, power) in row.iter_mut().zip(powers) {
-                        *x -= power * sum;
-                    }
-                }
-            }
-        },
-    );
-    x
-}
-
 #[cfg(test)]
 mod tests {
     use burn_backend::TensorData;
-    use burn_backend::ops::{ActivationOps, FloatTensorOps};
+    use burn_backend::ops::ActivationOps;
     use burn_flex::Flex;
 
     use super::*;
@@ -115,11 +79,6 @@ mod tests {
                 let x = tensor(shape, scale);
                 let y = log_softmax(x.clone());
                 close(&y, &Flex::log_softmax(x.clone(), 1));
-                let grad = tensor(shape, 2.0);
-                let ours = log_softmax_backward(&y, grad.clone());
-                let sum = Flex::float_sum_dim(grad.clone(), 1);
-                let part = Flex::float_mul(Flex::float_exp(y), sum);
-                close(&ours, &Flex::float_sub(grad, part));
             }
         }
     }
@@ -130,9 +89,7 @@ mod tests {
         close(&log_softmax(x.clone()), &log_softmax(x.to_contiguous()));
         for shape in [[0, 3], [3, 0]] {
             let x = tensor(shape, 1.0);
-            let y = log_softmax(x.clone());
-            assert_eq!(y.shape(), x.shape());
-            assert_eq!(log_softmax_backward(&y, x).shape()[..], shape);
+            assert_eq!(log_softmax(x.clone()).shape(), x.shape());
         }
     }
 

@@ -28,8 +28,11 @@ impl Kernel {
         let mut at: Vec<usize> = (0..operands).collect();
         for (op, ins) in &fused.steps {
             let ins: Vec<usize> = ins.iter().map(|&v| at[v]).collect();
-            push(&mut steps, op, &ins)?;
-            at.push(steps.len() - 1);
+            at.push(match (op, &ins[..]) {
+                // A mask is 1 or 0 already.
+                (Op::Cast(_), &[mask]) => mask,
+                _ => push(&mut steps, op, &ins)?,
+            });
         }
         let values = |of: &[usize]| of.iter().map(|&v| at[v]).collect();
         let reductions = Reductions {
@@ -101,8 +104,8 @@ impl Kernel {
     }
 }
 
-/// Appends the steps of one op.
-fn push(steps: &mut Vec<Step>, op: &Op, ins: &[usize]) -> Option<()> {
+/// Appends the steps of one op; gives the number of the last one.
+fn push(steps: &mut Vec<Step>, op: &Op, ins: &[usize]) -> Option<usize> {
     let mut constant = |c: f64| {
         steps.push(Step::Constant(c as f32));
         steps.len() - 1
@@ -119,14 +122,12 @@ fn push(steps: &mut Vec<Step>, op: &Op, ins: &[usize]) -> Option<()> {
         }
         (Op::Compare(cmp), &[a, b]) => Step::Binary(compare(*cmp), a, b),
         (Op::Where, &[mask, a, b]) => Step::Select(mask, a, b),
-        // A mask is 1 or 0 already.
-        (Op::Cast(_), &[a]) => Step::Binary(Binary::Max, a, a),
         (op, &[a, b]) => Step::Binary(binary(op)?, a, b),
         (op, &[a]) => Step::Unary(unary(op)?, a),
         _ => return None,
     };
     steps.push(step);
-    Some(())
+    Some(steps.len() - 1)
 }
 
 fn compare(cmp: Cmp) -> Binary {

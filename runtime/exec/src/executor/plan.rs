@@ -44,6 +44,8 @@ impl Instr {
         };
         let update = match &self.op {
             Op::Axpy(_) => Kernel::update(&self.op, graph.shape(self.results[0])),
+            // What it gives first is a sum.
+            Op::Fused(fused) if fused.outputs.is_empty() => return false,
             _ => None,
         };
         let Some(mut kernel) = self.kernel.clone().or(update) else {
@@ -152,7 +154,7 @@ impl Plan {
         self
     }
 
-    /// For each output, the input that it is, where no op makes it.
+    /// For each output, the input that it passes through unchanged, if any.
     pub fn passed(&self) -> Vec<Option<usize>> {
         let mut input = vec![None; self.slots];
         for (i, (_, _, slot)) in self.inputs.iter().enumerate() {

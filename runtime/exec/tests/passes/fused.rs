@@ -265,3 +265,41 @@ proptest! {
         same(&graph);
     }
 }
+
+/// A sum is no output that a product could be added to.
+#[test]
+fn a_product_is_not_joined_to_a_program_of_sums() {
+    for (rows, columns) in [(200, 100), (1, 1 << 14)] {
+        let at = Loc::caller();
+        let mut graph = Graph::default();
+        let mut input = |name: &str, shape: &[usize]| graph.input(name, TensorType::f32(shape));
+        let (x, g) = (input("x", &[rows, columns]), input("g", &[rows, columns]));
+        let (a, b) = (input("a", &[1, 4]), input("b", &[4, columns]));
+        let lr = input("lr", &[1]);
+        let mut op = |op: Op, ins: &[Val]| graph.push(op, ins, at).unwrap();
+        let p = op(Op::Mul, &[x, g]);
+        let y = op(Op::SumDim(0), &[p]);
+        let product = op(Op::MatMul, &[a, b]);
+        let lr = op(Op::Reshape(vec![1, 1]), &[lr]);
+        let step = op(Op::Mul, &[product, lr]);
+        let next = op(Op::Sub, &[y, step]);
+        graph.outputs.push(("next".into(), next));
+        same_as(&graph, &fuse_elementwise(&fuse(&graph).unwrap()).unwrap());
+    }
+}
+
+/// `min(max(x, low), high)`, also if there is nothing between them; and the sign of what is no number is 0.
+#[test]
+fn clamps_and_signs_are_the_same_apart_and_fused() {
+    for (op, first) in [(Op::Clamp(1.0, 0.0), 0.7), (Op::Sign, f32::NAN)] {
+        let at = Loc::caller();
+        let mut graph = Graph::default();
+        let x = graph.input("x", TensorType::f32([4]));
+        let y = graph.push(op, &[x], at).unwrap();
+        let y = graph.push(Op::AddScalar(0.5), &[y], at).unwrap();
+        graph.outputs.push(("y".into(), y));
+        let fused = fuse_elementwise(&graph).unwrap();
+        let given = [vec![first, -2.0, 0.0, 3.0]];
+        assert_eq!(run(&graph, &given), run(&fused, &given));
+    }
+}

@@ -50,6 +50,9 @@ pub enum FusedError {
         /// Shape of the operand.
         found: Vec<usize>,
     },
+    /// A product is added to a program that has no output.
+    #[error("expected a program with an output, to which the product is added")]
+    NoOutput,
     /// The product that is added has another shape.
     #[error("expected a product of shape {expected:?}, that of the result, found {found:?}")]
     Product {

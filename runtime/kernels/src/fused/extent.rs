@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::broadcast::Broadcast;
 
 /// The largest number of elements of a block. Ten values of this size fit in the first-level cache.
-pub(super) const BLOCK: usize = 1024;
+pub(crate) const BLOCK: usize = 1024;
 /// The shortest segment that has blocks of its own. For shorter ones, the loops over a block would cost more
 /// than they save.
 const SHORTEST_SEGMENT: usize = 128;

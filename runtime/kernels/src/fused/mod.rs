@@ -41,6 +41,8 @@ mod sums;
 mod update;
 mod work;
 
+pub(crate) use extent::BLOCK;
+
 pub use error::FusedError;
 pub use program::{FusedProgram, Reductions};
 pub use run::Results;

@@ -64,9 +64,7 @@ impl Work<'_> {
             for first in (0..len).step_by(part) {
                 let elements = first..len.min(first + part);
                 run.blocks(elements.clone());
-                if !self.program.outputs.is_empty() {
-                    product.add_to(first / row, run.output(0, elements));
-                }
+                product.add_to(first / row, run.output(0, elements));
             }
             run.sums
         })

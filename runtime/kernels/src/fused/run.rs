@@ -79,13 +79,16 @@ impl FusedProgram {
     /// As [`run`](Self::run), where the shape `[m, n]` is that of the product too.
     ///
     /// # Errors
-    /// As [`run`](Self::run), or if the shape of the product is another one.
+    /// As [`run`](Self::run), or if the shape of the product is another one, or if there is no output.
     pub fn run_and_add(
         &self,
         operands: Vec<FlexTensor>,
         shape: &[usize],
         product: &ScaledProduct,
     ) -> Result<Results, FusedError> {
+        if self.outputs.is_empty() {
+            return Err(FusedError::NoOutput);
+        }
         let found = product.shape();
         if found != shape {
             let expected = shape.to_vec();

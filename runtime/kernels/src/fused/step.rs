@@ -30,12 +30,10 @@ pub enum Unary {
     Neg,
     /// `|x|`.
     Abs,
-    /// -1, 0 or 1; NaN for NaN.
+    /// -1, 0 or 1; 0 for NaN, as in burn.
     Sign,
     /// The largest integer that is not above `x`.
     Floor,
-    /// `1 / x`.
-    Recip,
     /// `√x`.
     Sqrt,
     /// `e^x`.
@@ -81,10 +79,6 @@ pub enum Binary {
     Mul,
     /// `a / b`.
     Div,
-    /// The greater one, or the other one if one is NaN.
-    Max,
-    /// The lesser one, or the other one if one is NaN.
-    Min,
     /// `a` to the power `b`, computed one element at a time.
     Pow,
     /// `a > b`.
@@ -159,14 +153,10 @@ impl Unary {
             Self::Neg => map(x, to, |x| -x),
             Self::Abs => map(x, to, f32::abs),
             Self::Sign => map(x, to, |x| {
-                if x == 0.0 || x.is_nan() {
-                    x + 0.0
-                } else {
-                    1f32.copysign(x)
-                }
+                let above = if x > 0.0 { 1.0 } else { 0.0 };
+                if x < 0.0 { -1.0 } else { above }
             }),
             Self::Floor => map(x, to, f32::floor),
-            Self::Recip => map(x, to, |x| 1.0 / x),
             Self::Sqrt => map(x, to, f32::sqrt),
             Self::Exp => map(x, to, math::exp),
             Self::Log => map(x, to, math::log),
@@ -200,8 +190,6 @@ impl Binary {
             Self::Sub => zip(a, b, to, |a, b| a - b),
             Self::Mul => zip(a, b, to, |a, b| a * b),
             Self::Div => zip(a, b, to, |a, b| a / b),
-            Self::Max => zip(a, b, to, f32::max),
-            Self::Min => zip(a, b, to, f32::min),
             Self::Pow => zip(a, b, to, f32::powf),
             Self::Greater => zip(a, b, to, |a, b| truth(a > b)),
             Self::GreaterEqual => zip(a, b, to, |a, b| truth(a >= b)),

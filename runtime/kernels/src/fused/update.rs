@@ -4,7 +4,7 @@
 //! program, every value would be written to the first-level cache and read again, which takes longer than
 //! reading both tensors from the second-level cache. The loop gives the same bits as the steps.
 
-use super::program::Sum;
+use super::program::{Sum, arguments};
 use super::step::{Binary, Step, Values};
 use super::work::{Source, Work};
 use crate::lanes;
@@ -63,7 +63,7 @@ impl<'a> Update<'a> {
             let (other, is_target) = direction(d)?;
             Some(Self {
                 other,
-                factor: sign * uniform(&program.steps, factor, &number)?,
+                factor: sign * numbers(&program.steps, number)[factor]?,
                 is_target,
             })
         })
@@ -98,18 +98,22 @@ impl<'a> Update<'a> {
     }
 }
 
-/// The value of a step that depends only on single numbers.
-fn uniform(steps: &[Step], value: usize, number: &dyn Fn(usize) -> Option<f32>) -> Option<f32> {
-    let mut result = [0.0];
-    match steps[value] {
-        Step::Operand(operand) => return number(operand),
-        Step::Constant(c) => return Some(c),
-        Step::Unary(f, x) => f.run(Values::All(uniform(steps, x, number)?), &mut result),
-        Step::Binary(f, a, b) => {
-            let (a, b) = (uniform(steps, a, number)?, uniform(steps, b, number)?);
-            f.run(Values::All(a), Values::All(b), &mut result);
-        }
-        Step::MulAdd(..) | Step::MulSub(..) | Step::Select(..) => return None,
+/// The values of the steps that depend only on single numbers.
+fn numbers(steps: &[Step], number: impl Fn(usize) -> Option<f32>) -> Vec<Option<f32>> {
+    let mut values: Vec<Option<f32>> = Vec::with_capacity(steps.len());
+    for step in steps {
+        let value = match *step {
+            Step::Operand(operand) => number(operand),
+            Step::Constant(c) => Some(c),
+            step if arguments(&step).all(|value| values[value].is_some()) => {
+                let mut result = [0.0];
+                let read = |value: usize| Values::All(values[value].unwrap_or_default());
+                step.run(read, &mut result);
+                Some(result[0])
+            }
+            _ => None,
+        };
+        values.push(value);
     }
-    Some(result[0])
+    values
 }
