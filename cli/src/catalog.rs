@@ -7,7 +7,7 @@ use burn::tensor::Device;
 use fedround::experiment::{ExperimentError, Run, Settings as RunSettings, adapt, warnings};
 use fedround::{Auxiliaries, Experiment, ModelSource};
 use fedround_algorithms::registry;
-use fedround_data::{DataLocation, Dataset, DatasetInfo};
+use fedround_data::{DataLocation, Dataset, DatasetInfo, InputEncoding, Partition};
 use fedround_dsl::{BoxedAlgorithm, Objective, Registry};
 use fedround_exec::{Program, Target};
 use fedround_models::{AuxiliaryTask, Losses, MODELS, Model, ModelError, Task, Train, find};
@@ -121,6 +121,27 @@ impl Catalog {
         Ok(experiment.data(data).settings(settings.run.clone()))
     }
 
+    /// The model of some settings for inputs of this encoding, with nothing to train it on. Its data are
+    /// zeros, and its algorithm is the one that adds nothing to the model.
+    pub(crate) fn model_run(
+        &self,
+        settings: &Settings,
+        encoding: &InputEncoding,
+    ) -> Result<Run, CliError> {
+        let experiment = self.experiment_of(self.algorithm("fedavg", &[])?, &settings.model)?;
+        let run = RunSettings {
+            clients: 1,
+            partition: Partition::Iid,
+            augment: settings.run.augment.clone(),
+            eval_batch: settings.run.eval_batch,
+            threads: settings.run.threads,
+            exact_conv: settings.run.exact_conv,
+            ..RunSettings::default()
+        };
+        let data = Arc::new(encoding.placeholder(encoding.classes.len().max(1))?);
+        Ok(experiment.data(data).settings(run).prepare(1)?)
+    }
+
     /// What the hyper-parameters of the command line do in a run.
     pub(crate) fn uses(&self, settings: &Settings, run: &Run) -> Result<Uses, CliError> {
         let given = (&*settings.spec, &*settings.hypers);
@@ -142,7 +163,7 @@ impl Catalog {
             (&subject.spec, &hypers),
             &compiled.objective(),
         )?;
-        uses.check(&subject.spec)?;
+        uses.told(false).check(&subject.spec)?;
         warn(&compiled.program);
         Ok(compiled)
     }

@@ -1,7 +1,6 @@
 //! `fedround eval`: the models of a finished run on test examples, without training.
 
 use fedround::experiment::Run;
-use fedround_data::Partition;
 use fedround_metrics::clients::ClientSummary;
 use fedround_simulation::Evaluation;
 use serde::Serialize;
@@ -58,18 +57,19 @@ struct OfClient {
 /// Runs the subcommand.
 pub(crate) fn eval(catalog: &Catalog, args: &EvalArgs) -> Result<(), CliError> {
     let flags = SettingArgs {
-        data: args.data.clone(),
         data_dir: args.data_dir.clone(),
-        reading: args.reading.clone(),
         ..SettingArgs::default()
     };
     let mut trained = TrainedRun::open(&args.run, &flags)?;
     trained.settings.run.eval_batch = at_least_one("batch", args.batch)?;
-    if args.data.is_some() {
-        // Who had what of the run's data says nothing of other data.
-        trained.settings.run.partition = Partition::Iid;
+    match &args.data {
+        Some(other) => trained.test_on(other.parse()?, &args.reading)?,
+        None => trained.settings.reading = args.reading.over(trained.settings.reading.clone()),
     }
     let data = trained.settings.load()?;
+    if args.data.is_none() {
+        trained.check_data(&data)?;
+    }
     data.notes.iter().for_each(|note| tell!("note: {note}"));
     let experiment = catalog.experiment(&trained.settings, data)?;
     let mut session = Session {

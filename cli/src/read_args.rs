@@ -1,10 +1,11 @@
 //! The options of reading data: as flags, and as a table of `config.toml`.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use clap::Args;
 use fedround::experiment::DATA_SEED;
-use fedround_data::{DataError, DataLocation, DataSpec, Dataset, ReadOptions};
+use fedround_data::{DataError, DataLocation, DataSpec, Dataset, InputEncoding, ReadOptions};
 use serde::{Deserialize, Serialize};
 
 use crate::cache_folder::cache_folder;
@@ -49,6 +50,10 @@ pub(crate) struct ReadArgs {
     #[arg(long, help_heading = DATA, value_name = "stop|skip")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub broken: Option<String>,
+    /// How the examples of a finished run became inputs, where other data is to become inputs in the same way.
+    #[arg(skip)]
+    #[serde(skip)]
+    pub like: Option<Arc<InputEncoding>>,
 }
 
 impl ReadArgs {
@@ -72,6 +77,7 @@ impl ReadArgs {
             resize: flags.resize.or(file.resize),
             test_share: flags.test_share.or(file.test_share),
             broken: flags.broken.or(file.broken),
+            like: flags.like.or(file.like),
         }
     }
 
@@ -86,6 +92,7 @@ impl ReadArgs {
             resize: self.resize,
             test_share: self.test_share,
             broken: parse(&self.broken)?.unwrap_or(default.broken),
+            like: self.like.clone(),
         })
     }
 

@@ -1,15 +1,18 @@
 //! A finished run as a source of models: its configuration, and the weights in its folder.
 
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use fedround::Auxiliaries;
-use fedround_data::{DataLocation, DatasetInfo};
+use fedround_data::{DataLocation, Dataset, InputEncoding, Partition};
 use fedround_models::{AuxiliaryTask, Leaf, Task, Weights, WeightsError};
 
 use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::error::CliError;
-use crate::run::{CLIENTS, CONFIG, MODEL, Manifest, SettingArgs, TestArgs, client_file};
+use crate::read_args::ReadArgs;
+use crate::run::{CLIENTS, CONFIG, INPUTS, MODEL, Manifest, SettingArgs, TestArgs, client_file};
 use crate::settings::Settings;
 
 /// The folder of a run.
@@ -54,22 +57,70 @@ impl TrainedRun {
         listed || self.dir.join(CLIENTS).is_dir()
     }
 
-    /// The tensors of the run's network, untrained, and its auxiliary networks. Files of data are read
-    /// only where shapes, classes or the size of a vocabulary are not known without.
+    /// How the run's examples became inputs, as its folder says. Folders of earlier versions do not; then the
+    /// data is read.
+    pub fn encoding(&self) -> Result<InputEncoding, CliError> {
+        match self.kept_encoding()? {
+            Some(encoding) => Ok(encoding),
+            None => Ok(InputEncoding::of(&*self.settings.load()?)),
+        }
+    }
+
+    /// The same, if the folder says it.
+    pub fn kept_encoding(&self) -> Result<Option<InputEncoding>, CliError> {
+        if !self.has(INPUTS) {
+            return Ok(None);
+        }
+        if let Some(manifest) = &self.manifest {
+            manifest.check(&self.dir, INPUTS)?;
+        }
+        let path = self.dir.join(INPUTS);
+        let text = fs::read_to_string(&path).map_err(CliError::io("read", &path))?;
+        let found = serde_json::from_str(&text);
+        let found = found.map_err(|error| CliError::io("read", &path)(error.into()))?;
+        Ok(Some(found))
+    }
+
+    /// Fails if data that was read now became inputs in another way than the run's: its files have changed.
+    pub fn check_data(&self, data: &Dataset) -> Result<(), CliError> {
+        // Decimal numbers lose a last digit as text, of both alike.
+        let now = serde_json::to_string(&InputEncoding::of(data))?;
+        let now: InputEncoding = serde_json::from_str(&now)?;
+        match self.kept_encoding()?.and_then(|kept| kept.difference(&now)) {
+            None => Ok(()),
+            Some(difference) => Err(CliError::OtherInputs {
+                dir: self.dir.clone(),
+                data: self.settings.data.name(),
+                difference,
+            }),
+        }
+    }
+
+    /// Takes other data for tests, whose examples become inputs as the run's did.
+    pub fn test_on(&mut self, place: DataLocation, flags: &ReadArgs) -> Result<(), CliError> {
+        let like = Arc::new(self.encoding()?);
+        let kind = std::mem::discriminant::<DataLocation>;
+        let settings = &mut self.settings;
+        // The columns of a table, say, are none of a folder of images.
+        let file = match kind(&place) == kind(&settings.data) {
+            true => settings.reading.clone(),
+            false => ReadArgs::default(),
+        };
+        settings.reading = ReadArgs {
+            like: Some(like),
+            ..flags.over(file)
+        };
+        settings.data = place;
+        // Who had what of the run's data says nothing of other data.
+        settings.run.partition = Partition::Iid;
+        Ok(())
+    }
+
+    /// The tensors of the run's network, untrained, and its auxiliary networks.
     pub fn network(&self, catalog: &Catalog) -> Result<(Vec<Leaf>, Auxiliaries), CliError> {
         let run = &self.settings.run;
-        let info = match &self.settings.data {
-            DataLocation::Bundled(name) => Some(DatasetInfo::find(name)?),
-            _ => None,
-        };
-        let (input, classes, words) = match info.filter(|info| info.words.is_none()) {
-            Some(info) => (info.input_shape()?, info.classes, None),
-            None => {
-                let data = self.settings.load()?;
-                let words = data.language.as_ref().map(|of| of.vocabulary.len());
-                (data.test.input_shape()?, data.classes, words)
-            }
-        };
+        let encoding = self.encoding()?;
+        let (input, classes) = (encoding.input_shape()?, encoding.classes.len());
         let around = AuxiliaryTask {
             task: Task {
                 input: run.augment.output_shape(input)?,
@@ -80,7 +131,7 @@ impl TrainedRun {
         };
         let algorithm = catalog.algorithm(&self.settings.spec, &self.settings.hypers)?;
         let model = catalog.model_of(&self.settings.model)?;
-        let (model, used) = model.trace(&algorithm, &around, words, &catalog.losses)?;
+        let (model, used) = model.trace(&algorithm, &around, encoding.words, &catalog.losses)?;
         Ok((model.model().leaves(), used))
     }
 

@@ -63,6 +63,13 @@ impl LanguageTest {
                 }),
             };
         }
+        // Inputs of such data are zeros.
+        if data.language.is_none() && data.test.column(TOKENS).is_some() {
+            return Err(ExperimentError::UnreadTexts {
+                model: model.to_owned(),
+                data: data.name.clone(),
+            });
+        }
         let captions = data.test.column("references").and(data.language.as_ref());
         match (&data.language, captions) {
             (_, Some(captions)) if objective.target != "y" => {

@@ -159,6 +159,30 @@ pub enum DataError {
         /// The number of classes.
         classes: usize,
     },
+    /// Examples have a class that a model was not trained on.
+    #[error(
+        "`{data}` has examples of the class `{class}`, and the model knows the classes {}; give classes the names \
+         that they have in the data of its training",
+        known.join(", ")
+    )]
+    OtherClass {
+        /// The data.
+        data: String,
+        /// The class.
+        class: String,
+        /// The classes of the model.
+        known: Vec<String>,
+    },
+    /// Examples are others than those that a model was trained on.
+    #[error("`{data}` has {found}, and the model was trained on {expected}")]
+    OtherInputs {
+        /// The data.
+        data: String,
+        /// The inputs of the model.
+        expected: String,
+        /// The inputs of the data.
+        found: String,
+    },
     /// Files hold no example.
     #[error("{} holds no examples", path.display())]
     Empty {

@@ -36,7 +36,9 @@ mod source;
 pub mod text;
 
 pub use augment::{Augment, AugmentError};
-pub use dataset::{Column, ColumnError, Dataset, Element, Examples, Scale};
+pub use dataset::{
+    Column, ColumnError, Dataset, Element, Examples, InputEncoding, InputValues, Scale,
+};
 pub use datasets::{DATASETS, adult, load, synth};
 pub use error::DataError;
 pub use formats::{Fit, ImageFiles, RecordError};

@@ -1,11 +1,14 @@
 //! A user's own data: folders of images, tables, arrays and LEAF's files, good ones and bad ones.
 
+mod array_forms;
 mod arrays;
 mod image_folders;
 mod images;
 mod leaf;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod precision;
+mod table_gaps;
 mod tables;
 mod test_parts;
 

@@ -4,6 +4,7 @@ mod column;
 mod element;
 mod error;
 mod examples;
+mod input_encoding;
 mod scale;
 mod store;
 #[cfg(test)]
@@ -12,7 +13,7 @@ mod tests;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::own::TableEncoder;
+use crate::own::{NumberScale, TableEncoder};
 use crate::text::Language;
 
 pub use column::Column;
@@ -20,6 +21,7 @@ pub use element::Element;
 pub use error::ColumnError;
 pub use examples::Examples;
 pub(crate) use examples::{image_shape, input_shape};
+pub use input_encoding::{InputEncoding, InputValues};
 pub use scale::Scale;
 
 /// A dataset: training and test examples of the same columns.
@@ -46,6 +48,8 @@ pub struct Dataset {
     pub language: Option<Language>,
     /// How rows became inputs, for tables.
     pub table: Option<Arc<TableEncoder>>,
+    /// How numbers were scaled, for arrays and rows of numbers.
+    pub numbers: Option<NumberScale>,
     /// Remarks about the files, such as missing parts or contents that differ from the published ones.
     pub notes: Vec<String>,
 }
@@ -70,6 +74,7 @@ impl Dataset {
             group_names: vec![],
             language: None,
             table: None,
+            numbers: None,
             notes: vec![],
         }
     }

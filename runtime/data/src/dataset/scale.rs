@@ -28,6 +28,15 @@ impl Scale {
         }
     }
 
+    /// The mean and the standard deviation of each channel, or one of both for all.
+    pub fn mean_and_std(&self) -> (Vec<f32>, Vec<f32>) {
+        match self {
+            Self::Unit => (vec![0.0], vec![1.0]),
+            Self::Centred => (vec![0.5], vec![0.25]),
+            Self::Normalised { mean, std } => (mean.to_vec(), std.to_vec()),
+        }
+    }
+
     /// Whether the scale fits examples with this many channels.
     pub(super) fn fits(&self, channels: usize) -> bool {
         let Self::Normalised { mean, std } = self else {

@@ -13,6 +13,7 @@ pub(crate) mod files;
 pub(crate) mod idx;
 pub(crate) mod images;
 pub(crate) mod mat;
+mod quotes;
 pub(crate) mod record;
 mod record_error;
 

@@ -8,6 +8,7 @@ use csv::{ReaderBuilder, StringRecord};
 use serde::de::DeserializeOwned;
 
 use super::files::{MOST_TEXT, own_limit, read};
+use super::quotes::unquoted;
 use crate::notes::start;
 use crate::{DataError, RecordError};
 
@@ -15,6 +16,8 @@ use crate::{DataError, RecordError};
 pub(crate) struct Records {
     path: PathBuf,
     bytes: Vec<u8>,
+    /// Whether errors count records instead of lines, because the text was made from a file without lines.
+    counts_records: bool,
 }
 
 /// One record and its line.
@@ -42,6 +45,7 @@ impl Records {
         Ok(Self {
             path: path.to_path_buf(),
             bytes: read(path, MOST_TEXT)?,
+            counts_records: false,
         })
     }
 
@@ -51,14 +55,18 @@ impl Records {
         Ok(Self {
             path: path.to_path_buf(),
             bytes: read(path, own_limit(packed))?,
+            counts_records: false,
         })
     }
 
     /// The records of a text that was made from a file.
     #[cfg(feature = "parquet")]
     pub fn of_text(path: &Path, bytes: Vec<u8>) -> Self {
-        let path = path.to_path_buf();
-        Self { path, bytes }
+        Self {
+            path: path.to_path_buf(),
+            bytes,
+            counts_records: true,
+        }
     }
 
     /// The records, each of `N` fields. Empty lines are skipped, and so are lines that start with
@@ -68,17 +76,25 @@ impl Records {
         &self,
         comment: Option<u8>,
     ) -> impl Iterator<Item = Result<Record<'_>, RecordError>> {
-        self.rows_of(N, b',', comment)
+        self.read(N, b',', comment, false)
     }
 
-    /// [`rows`](Self::rows) of so many fields with another separator.
-    pub fn rows_of(
+    /// The records of a user's own table, whose fields may contain line ends if they are in quotes.
+    pub fn own_rows(
         &self,
         fields: usize,
         separator: u8,
-        comment: Option<u8>,
     ) -> impl Iterator<Item = Result<Record<'_>, RecordError>> {
-        let expected = fields;
+        self.read(fields, separator, None, true)
+    }
+
+    fn read(
+        &self,
+        expected: usize,
+        separator: u8,
+        comment: Option<u8>,
+        line_ends: bool,
+    ) -> impl Iterator<Item = Result<Record<'_>, RecordError>> {
         let rows = ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
@@ -94,7 +110,16 @@ impl Records {
             let fields = fields.map_err(|error| self.unreadable(&error))?;
             let line = fields.position().map_or(0, |at| self.line_of(at));
             let path = &self.path;
-            if fields.iter().any(|f| f.contains('\n')) {
+            // A quote that is not closed takes the lines after it into its field.
+            let whole = || {
+                let closed = || {
+                    fields
+                        .position()
+                        .is_some_and(|at| self.closes(at, separator))
+                };
+                line_ends && fields.len() == expected && closed()
+            };
+            if fields.iter().any(|f| f.contains('\n')) && !whole() {
                 let path = path.clone();
                 return Err(RecordError::Quote { path, line });
             }
@@ -125,6 +150,12 @@ impl Records {
         }
     }
 
+    /// The bytes of the first record that are outside of quotes, where a quoted field follows one of these
+    /// separators.
+    pub fn unquoted_header(&self, separators: &[u8]) -> Vec<u8> {
+        unquoted(&self.bytes, separators).0
+    }
+
     /// The fields of the first record, without a byte order mark.
     pub fn header(&self, separator: u8) -> Result<Vec<String>, RecordError> {
         let mut rows = ReaderBuilder::new()
@@ -135,6 +166,10 @@ impl Records {
         let first = rows.next().transpose();
         let first = first.map_err(|error| self.unreadable(&error))?;
         let first = first.unwrap_or_default();
+        if !unquoted(&self.bytes, &[separator]).1 {
+            let path = self.path.clone();
+            return Err(RecordError::Quote { path, line: 1 });
+        }
         let fields = first
             .iter()
             .map(|field| field.trim_start_matches('\u{feff}'));
@@ -161,11 +196,20 @@ impl Records {
     /// The line of a record that starts at or after `at`. The reader counts the empty lines before a
     /// record as a part of it.
     fn line_of(&self, at: &csv::Position) -> u64 {
+        if self.counts_records {
+            return at.record() + 1;
+        }
         let start = usize::try_from(at.byte()).unwrap_or(usize::MAX);
         let rest = self.bytes.get(start..).unwrap_or_default();
         let passed = |line: &&[u8]| matches!(line.first(), None | Some(b'\r'));
         let skipped = rest.split(|&b| b == b'\n').take_while(passed).count();
         at.line() + skipped as u64
+    }
+
+    /// Whether every quote is closed in the record that starts at or after `at`.
+    fn closes(&self, at: &csv::Position, separator: u8) -> bool {
+        let start = usize::try_from(at.byte()).unwrap_or(usize::MAX);
+        unquoted(self.bytes.get(start..).unwrap_or_default(), &[separator]).1
     }
 
     fn unreadable(&self, error: &csv::Error) -> RecordError {

@@ -23,9 +23,10 @@ pub enum OwnFileError {
         /// The number of fields.
         found: usize,
     },
-    /// A field starts with a quote that is not closed on its line.
+    /// A field starts with a quote that is not closed, or that is closed only in a later row.
     #[error(
-        "{}:{line}: a field begins with a quote that is not closed on this line; close it, or remove line ends from the field",
+        "{}:{line}: a field begins with a quote that is not closed in its row; close it (two quotes stand for one within \
+         a field)",
         path.display()
     )]
     Quote {
@@ -73,6 +74,20 @@ pub enum OwnFileError {
         found: u64,
         /// The error of the decoder.
         source: io::Error,
+    },
+    /// A number of a table is out of range after it is scaled.
+    #[error(
+        "{}: column `{column}`: expected numbers that are at most 3.4e38 after scaling, found {found:e}; correct it, or \
+         leave the column out",
+        path.display()
+    )]
+    TooLarge {
+        /// The training table.
+        path: PathBuf,
+        /// The column.
+        column: String,
+        /// The largest number of the column.
+        found: f64,
     },
     /// A file of NumPy is damaged, or holds something else.
     #[error("{}: expected {expected}, found {found}", path.display())]

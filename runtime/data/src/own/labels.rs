@@ -1,6 +1,9 @@
 //! Classes and groups by the texts that name them.
 
 use std::collections::BTreeMap;
+use std::path::Path;
+
+use fedround_names::nearest;
 
 use super::OwnDataError;
 
@@ -54,6 +57,27 @@ impl Names {
     }
 }
 
+/// Every class of the test examples, which come from `path`, must have training examples.
+pub(super) fn check_test(
+    path: &Path,
+    names: &[String],
+    train: &[u16],
+    test: &[u16],
+) -> Result<(), OwnDataError> {
+    let mut trained = vec![false; names.len()];
+    train.iter().for_each(|&y| trained[usize::from(y)] = true);
+    let only = test.iter().find(|&&y| !trained[usize::from(y)]);
+    let Some(&only) = only else { return Ok(()) };
+    let class = &names[usize::from(only)];
+    let known = names.iter().zip(&trained).filter(|(_, trained)| **trained);
+    let known = known.map(|(name, _)| name.as_str());
+    Err(OwnDataError::OnlyInTest {
+        path: path.to_path_buf(),
+        class: class.clone(),
+        nearest: nearest(class, known).map(str::to_owned),
+    })
+}
+
 /// A note on each class of which a model cannot be tested, or hardly trained.
 pub(super) fn notes(names: &[String], train: &[u16], test: &[u16]) -> Vec<String> {
     let mut counts = vec![[0usize; 2]; names.len()];
@@ -80,6 +104,7 @@ pub(super) fn notes(names: &[String], train: &[u16], test: &[u16]) -> Vec<String
             notes.push(format!("{what}: {shown}{more}"));
         }
     };
+    note(of(|n| n[0] == 0), "classes without a training example");
     note(of(|n| n[0] == 1), "classes with a single training example");
     note(of(|n| n[1] == 0), "classes without a test example");
     notes

@@ -5,6 +5,7 @@
 //! [`DataSpec`], a [`Dataset`] in memory, or a type of your own.
 
 mod arrays;
+mod bad_examples;
 mod bundled;
 mod data_location;
 mod error;
@@ -22,12 +23,13 @@ mod table;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+pub use bad_examples::{Broken, Missing};
 pub use data_location::DataLocation;
 pub use error::OwnDataError;
 pub use file_error::OwnFileError;
 pub use leaf::LETTERS;
-pub use normalize::Normalize;
-pub use read_options::{Broken, Missing, ReadOptions};
+pub use normalize::{Normalize, NumberScale};
+pub use read_options::ReadOptions;
 use table::Format;
 pub use table::TableEncoder;
 
@@ -159,9 +161,11 @@ impl DataSpec {
             DataLocation::Arrays(files) => arrays::read(files, reading, seed),
             DataLocation::Leaf(dir) => leaf::read(dir, reading, seed),
         }
-        .map(|data| Dataset {
-            name: self.place.name(),
-            ..data
+        .and_then(|data| {
+            reading.as_trained(Dataset {
+                name: self.place.name(),
+                ..data
+            })
         })
     }
 }

@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use fedround_random::{Purpose, StreamKey, permutation};
+use serde::{Deserialize, Serialize};
 
 use super::OwnDataError;
 use crate::{DataError, Scale};
@@ -72,29 +73,29 @@ impl Normalize {
         })
     }
 
-    /// The scale of numbers, found on the training examples: one for each number of an example, or one for
-    /// all.
+    /// The scale of numbers, found on the examples `train` of so many `features`: one for each number of an
+    /// example, or one for all. `number` gives them, example by example.
     pub(super) fn of_numbers(
         &self,
-        train: &[&[f32]],
-        each: bool,
+        train: &[usize],
+        (features, each): (usize, bool),
+        number: impl Fn(usize) -> f64,
     ) -> Result<NumberScale, DataError> {
-        let of = |numbers: &mut dyn Iterator<Item = f32>| {
-            let (mean, std) = moments(numbers.map(f64::from));
-            [mean as f32, std as f32]
+        let of = |numbers: &mut dyn Iterator<Item = usize>| {
+            let (mean, std) = moments(numbers.map(&number));
+            [mean, std]
         };
         let pairs = match self {
             Self::None => vec![[0.0, 1.0]],
             Self::Auto if each => {
-                let features = train.first().map_or(0, |example| example.len());
-                let column = |i: usize| of(&mut train.iter().map(|example| example[i]));
+                let column = |i: usize| of(&mut train.iter().map(|row| row * features + i));
                 (0..features).map(column).collect()
             }
             Self::Auto => vec![of(&mut train
                 .iter()
-                .flat_map(|example| example.iter().copied()))],
+                .flat_map(|row| row * features..(row + 1) * features))],
             Self::By { mean, std } => match (&mean[..], &std[..]) {
-                ([mean], [std]) => vec![[*mean, *std]],
+                ([mean], [std]) => vec![[f64::from(*mean), f64::from(*std)]],
                 _ => return Err(OwnDataError::OneScale { found: mean.len() }.into()),
             },
         };
@@ -103,14 +104,34 @@ impl Normalize {
 }
 
 /// The mean and the standard deviation of each number of an example, or of all.
-pub(super) struct NumberScale(Vec<[f32; 2]>);
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NumberScale(Vec<[f64; 2]>);
+
+/// Numbers stay as they are.
+impl Default for NumberScale {
+    fn default() -> Self {
+        Self(vec![[0.0, 1.0]])
+    }
+}
 
 impl NumberScale {
-    /// Scales an example.
+    /// Scales an example of numbers in single precision.
     pub fn apply(&self, example: &mut [f32]) {
         for (x, [mean, std]) in example.iter_mut().zip(self.0.iter().cycle()) {
-            *x = (*x - mean) / std;
+            *x = (*x - *mean as f32) / *std as f32;
         }
+    }
+
+    /// Scales the number `at` of an example. It stays in double precision until then, so that large numbers that
+    /// differ little, such as times, keep their differences.
+    pub fn scaled(&self, x: f64, at: usize) -> f32 {
+        let [mean, std] = self.0[at % self.0.len()];
+        ((x - mean) / std) as f32
+    }
+
+    /// Whether the numbers were small enough to find their scale.
+    pub(super) fn is_finite(&self) -> bool {
+        self.0.iter().flatten().all(|x| x.is_finite())
     }
 }
 

@@ -1,10 +1,11 @@
 //! Options of reading a user's own data.
 
 use std::path::Path;
-use std::str::FromStr;
+use std::sync::Arc;
 
-use super::{DataLocation, Normalize, OwnDataError};
-use crate::DataError;
+use super::bad_examples::{Broken, Missing};
+use super::{DataLocation, Normalize, NumberScale, OwnDataError};
+use crate::{DataError, Dataset, InputEncoding, InputValues, Scale};
 
 /// How own data is read. The default reads most files as they are.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,28 +28,10 @@ pub struct ReadOptions {
     pub test_share: Option<f64>,
     /// What becomes of images that cannot be decoded.
     pub broken: Broken,
-}
-
-/// What becomes of rows of a table in which a value is missing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Missing {
-    /// They are an error.
-    #[default]
-    Stop,
-    /// They are left out.
-    Drop,
-    /// A missing number becomes the mean of the training rows, and a missing text is a category of its own.
-    Fill,
-}
-
-/// What becomes of images that cannot be decoded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Broken {
-    /// The first one that is read is an error.
-    #[default]
-    Stop,
-    /// All images are decoded once beforehand, and those that cannot be decoded are left out.
-    Skip,
+    /// How other examples became inputs, on which a model was trained. These examples become inputs in the same
+    /// way: with that scale, those columns of a table and that size of images, and with those classes. Bundled
+    /// datasets keep their own scale.
+    pub like: Option<Arc<InputEncoding>>,
 }
 
 impl ReadOptions {
@@ -56,6 +39,47 @@ impl ReadOptions {
 
     pub(super) fn test_share(&self) -> f64 {
         self.test_share.unwrap_or(Self::TEST_SHARE)
+    }
+
+    /// The scale of bytes; `measure` finds the mean and the standard deviation of each channel.
+    pub(super) fn byte_scale(
+        &self,
+        measure: impl FnOnce() -> Result<(Vec<f32>, Vec<f32>), DataError>,
+    ) -> Result<Scale, DataError> {
+        match self.like.as_deref().and_then(InputEncoding::scale) {
+            Some(scale) => Ok(scale),
+            None => self.normalize.of_bytes(measure),
+        }
+    }
+
+    /// The scale of numbers, as [`Normalize::of_numbers`] finds it.
+    pub(super) fn number_scale(
+        &self,
+        train: &[usize],
+        size: (usize, bool),
+        number: impl Fn(usize) -> f64,
+    ) -> Result<NumberScale, DataError> {
+        match self.like.as_deref().map(|like| &like.values) {
+            Some(InputValues::Numbers(scale)) => Ok(scale.clone()),
+            _ => self.normalize.of_numbers(train, size, number),
+        }
+    }
+
+    /// Data that was read, with the classes of [`like`](Self::like), if its inputs have become the same.
+    pub(super) fn as_trained(&self, data: Dataset) -> Result<Dataset, DataError> {
+        let Some(like) = self.like.as_deref() else {
+            return Ok(data);
+        };
+        let data = data.with_classes(&like.classes)?;
+        let found = InputEncoding::of(&data);
+        match found.shape == like.shape && found.values.is_like(&like.values) {
+            true => Ok(data),
+            false => Err(DataError::OtherInputs {
+                data: data.name.clone(),
+                expected: like.describe(),
+                found: found.describe(),
+            }),
+        }
     }
 
     /// Checks that no share of the examples is asked for as the test set of files that have one.
@@ -117,31 +141,6 @@ impl ReadOptions {
                 why,
             }
             .into()),
-        }
-    }
-}
-
-impl FromStr for Missing {
-    type Err = DataError;
-
-    fn from_str(text: &str) -> Result<Self, DataError> {
-        match text {
-            "stop" => Ok(Self::Stop),
-            "drop" => Ok(Self::Drop),
-            "fill" => Ok(Self::Fill),
-            _ => Err(OwnDataError::word("missing", text, "stop, drop or fill").into()),
-        }
-    }
-}
-
-impl FromStr for Broken {
-    type Err = DataError;
-
-    fn from_str(text: &str) -> Result<Self, DataError> {
-        match text {
-            "stop" => Ok(Self::Stop),
-            "skip" => Ok(Self::Skip),
-            _ => Err(OwnDataError::word("broken", text, "stop or skip").into()),
         }
     }
 }

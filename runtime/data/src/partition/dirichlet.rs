@@ -82,8 +82,8 @@ fn draw(
         let logs: Vec<f64> = (0..clients)
             .map(|_| log_gamma_draw(alpha, &mut stream))
             .collect();
-        // A client that has its fair share gets no more, as in the usual implementations. At least one
-        // client has less than that.
+        // A client that has more than its fair share gets no more. The usual implementations close a client
+        // that has exactly as much, too. At least one client has no more than that.
         let open = |client: usize| sizes[client] * clients <= examples;
         let most = (0..clients)
             .filter(|&c| open(c))

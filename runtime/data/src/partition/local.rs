@@ -27,7 +27,9 @@ impl Partition {
     /// examples. There are no validation examples; see [`hold_out`].
     ///
     /// A test example goes to one client, or to none if no client trains on its label or group. A client
-    /// gets the same share of a label's test examples as of its training examples, rounded.
+    /// gets the same share of a label's test examples as of its training examples that clients hold, rounded.
+    /// Where a partition leaves out more examples of some labels than of others, as `labels:K` does, a
+    /// client's test examples therefore have its labels in other proportions than its training examples.
     ///
     /// # Errors
     /// The errors of [`split`](Self::split), and a partition by groups of a dataset without groups.
@@ -68,7 +70,7 @@ impl Partition {
 }
 
 /// Deals test examples by key. Each client gets a share of the examples with a key in proportion to its
-/// training examples with that key.
+/// training examples with that key, among those of all clients.
 fn matching<K: Copy + Ord + Into<u64>>(
     parts: &[Vec<usize>],
     train: &[K],

@@ -150,7 +150,13 @@ impl Partition {
         // A value built by hand may have arguments that the parser refuses.
         self.to_string().parse::<Self>()?;
         pool.check()?;
-        if !matches!(self, Self::Shared { .. }) {
+        if self.by_groups() && pool.groups.is_none() {
+            return Err(PartitionError::NoGroups {
+                partition: self.clone(),
+            });
+        }
+        // Clients of `shared` need no examples of their own, and the others here count groups.
+        if !matches!(self, Self::Shared { .. } | Self::Groups | Self::Natural) {
             pool.check_clients()?;
         }
         match self {

@@ -16,7 +16,7 @@ pub fn npy(dtype: &str, shape: &str, elements: &[u8]) -> Vec<u8> {
     file
 }
 
-fn floats(numbers: impl IntoIterator<Item = f32>) -> Vec<u8> {
+pub fn floats(numbers: impl IntoIterator<Item = f32>) -> Vec<u8> {
     numbers.into_iter().flat_map(f32::to_le_bytes).collect()
 }
 
@@ -24,7 +24,7 @@ fn longs(numbers: impl IntoIterator<Item = i64>) -> Vec<u8> {
     numbers.into_iter().flat_map(i64::to_le_bytes).collect()
 }
 
-fn plain() -> ReadOptions {
+pub fn plain() -> ReadOptions {
     ReadOptions {
         normalize: Normalize::None,
         test_share: Some(0.25),
@@ -70,7 +70,7 @@ fn images_may_have_their_channels_last() {
 }
 
 /// A zip archive with one deflated or stored entry after another.
-fn zip(files: &[(&str, &[u8])], deflated: bool) -> Vec<u8> {
+pub fn zip(files: &[(&str, &[u8])], deflated: bool) -> Vec<u8> {
     let (mut archive, mut directory) = (vec![], vec![]);
     for (name, bytes) in files {
         let data = match deflated {
@@ -184,7 +184,7 @@ fn bad_arrays_are_errors() {
     for (dtype, bytes) in [
         ("|O", 2),
         ("<c8", 16),
-        ("<f2", 4),
+        ("<f16", 32),
         ("<M8[D]", 16),
         ("|S1", 2),
     ] {
@@ -207,10 +207,14 @@ fn bad_arrays_are_errors() {
         error(npy("<f4", "(3, 1)", &floats([1.0, 2.0, 3.0]))),
         "DIR/y.npy: expected one value for each of the 3 examples of DIR/x.npy, found shape [2]"
     );
-    let mut bytes = npy("<f4", "(2, 2)", &[0; 16]);
-    let start = bytes.windows(5).position(|w| w == b"False").unwrap();
-    bytes[start..start + 5].copy_from_slice(b"True ");
-    assert!(error(bytes).contains("C order (np.ascontiguousarray), found Fortran order"));
+    // Numbers and images of four channels.
+    let four = error(npy("|u1", "(2, 2, 2, 4)", &[0; 32]));
+    assert!(
+        four.contains("expected images of 1 or 3 channels")
+            && four.ends_with("found bytes of shape [2, 2, 2, 4]"),
+        "{four}"
+    );
+    assert!(error(npy("|u1", "(2, 4, 2, 2)", &[0; 32])).contains("images of 1 or 3 channels"));
 }
 
 /// An array of one number has no dimension.

@@ -67,3 +67,23 @@ fn a_very_long_picture_takes_no_more_memory_than_another() {
     let expected = "2000000 x 1 pixels are too wide a picture to be brought to 64 x 64";
     assert!(error.contains(expected), "{error}");
 }
+
+/// A hundred images are looked at, and the colour of another one would be lost silently.
+#[test]
+fn many_grey_images_are_noted() {
+    let root = folder(&[]);
+    let add = |n: usize| {
+        for i in 0..n {
+            let class = ["a", "b"][i % 2];
+            write(&root.path().join(format!("{class}/{i}.png")), &grey(4, 9));
+        }
+        read(&root, "images:DIR", ReadOptions::default())
+    };
+    assert_eq!(add(100).notes, [""; 0]);
+    let data = add(101);
+    assert_eq!(data.train.shape(), [1, 4, 4]);
+    assert_eq!(
+        data.notes,
+        ["the 100 images looked at are grey, so all 101 are read as grey"]
+    );
+}

@@ -70,6 +70,10 @@ fn bad_files_name_the_user() {
         error(r#"{"user_data": {"f1": {"x": [[1, 2]], "y": [0, 1]}}}"#),
         "DIR/a.json: user `f1`: expected 2 inputs, one for each target, found 1"
     );
+    assert_eq!(
+        error(r#"{"user_data": {"f1": {"x": [[1, 1e39]], "y": [0]}}}"#),
+        "DIR/a.json: user `f1`: expected numbers of at most 3.4e38, found a larger one, number 2 of an input"
+    );
     // CelebA names its images.
     assert_eq!(
         error(r#"{"user_data": {"f1": {"x": ["1.jpg"], "y": [1]}}}"#),

@@ -6,9 +6,9 @@ use std::fs;
 use fedround_data::ReadOptions;
 use fedround_data::own::{Broken, Missing};
 
-use super::arrays::npy;
+use super::arrays::{npy, zip};
 use super::images::grey;
-use super::{folder, message, write};
+use super::{folder, message, read, write};
 
 #[test]
 fn a_test_folder_without_images_is_an_error() {
@@ -100,4 +100,64 @@ fn a_share_for_testing_beside_a_part_for_testing_is_an_error() {
             assert!(text.contains(part), "{text}");
         }
     }
+}
+
+#[test]
+fn archives_may_have_a_test_part_under_either_name() {
+    let x = npy("|u1", "(2, 1)", &[1, 2]);
+    let [y, other] = [[0, 1], [0, 2]].map(|y| npy("|u1", "(2,)", &y));
+    let archive = |names: &[&str]| {
+        let of = |name: &&str| {
+            let bytes = if name.starts_with('x') { &x } else { &y };
+            (format!("{name}.npy"), &bytes[..])
+        };
+        let files: Vec<(String, &[u8])> = names.iter().map(of).collect();
+        let files: Vec<(&str, &[u8])> = files.iter().map(|(name, of)| (&**name, *of)).collect();
+        folder(&[("a.npz", &zip(&files, false))])
+    };
+    let of = |names: &[&str]| read(&archive(names), "npz:DIR/a.npz", ReadOptions::default());
+    for names in [["x", "y"], ["x_train", "y_train"]] {
+        let data = of(&[names[0], names[1], "x_test", "y_test"]);
+        assert_eq!((data.train.len(), data.test.len()), (2, 2));
+        let unread = data.notes.iter().any(|note| note.contains("not read"));
+        assert!(!unread, "{:?}", data.notes);
+    }
+    let data = of(&["x", "y", "weights"]);
+    let note = &data.notes[0];
+    assert!(
+        note.ends_with("a.npz: arrays that are not read: weights.npy"),
+        "{note}"
+    );
+    let error = |names: &[&str]| message(&archive(names), "npz:DIR/a.npz", ReadOptions::default());
+    assert_eq!(
+        error(&["x_train", "y_train", "x_test", "Y_test"]),
+        "DIR/a.npz: expected both arrays of a test part, `x_test` and `y_test`, or neither, found x_train.npy, \
+         y_train.npy, x_test.npy, Y_test.npy; rename or remove them"
+    );
+    assert_eq!(
+        error(&["x", "y", "x_train", "y_train"]),
+        "DIR/a.npz: expected arrays `x` and `y`, or `x_train` and `y_train`, found both pairs; remove one"
+    );
+    // A class that only the test part has.
+    let files = [
+        ("x.npy", &x[..]),
+        ("y.npy", &y),
+        ("x_test.npy", &x),
+        ("y_test.npy", &other),
+    ];
+    let root = folder(&[("a.npz", &zip(&files, false))]);
+    assert_eq!(
+        message(&root, "npz:DIR/a.npz", ReadOptions::default()),
+        "DIR/a.npz/y_test.npy: class `2` is only in the test examples; give it training examples, or remove it"
+    );
+}
+
+/// Scripts split LEAF's data, and the users of a part may lack rare classes.
+#[test]
+fn a_class_only_in_the_test_part_of_leaf_is_noted() {
+    let train = br#"{"user_data": {"a": {"x": [[0, 1], [1, 0]], "y": [0, 1]}}}"#;
+    let test = br#"{"user_data": {"b": {"x": [[0, 1], [1, 0], [1, 1]], "y": [0, 1, 7]}}}"#;
+    let root = folder(&[("train/all.json", train), ("test/all.json", test)]);
+    let data = read(&root, "leaf:DIR", ReadOptions::default());
+    assert_eq!(data.notes[0], "classes without a training example: 7");
 }

@@ -1,5 +1,6 @@
 //! Arrays of NumPy: `.npy` files and `.npz` archives.
 
+mod elements;
 mod npy;
 mod npz;
 
@@ -7,11 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::hold_out::{hold_out, split};
-use super::labels::{Names, notes};
+use super::labels::{Names, check_test, notes};
 use super::normalize::{of_channels, sample};
-use super::{OwnDataError, ReadOptions};
+use super::{NumberScale, OwnDataError, ReadOptions};
 use crate::{Column, DataError, Dataset, Examples};
-use npy::{Array, Elements};
+use elements::Elements;
+use npy::Array;
 
 /// The scale of bytes is found on so many images.
 const SAMPLE: usize = 1000;
@@ -29,11 +31,13 @@ pub(super) fn read(
     reading: &ReadOptions,
     seed: u64,
 ) -> Result<Dataset, DataError> {
+    let mut note = None;
     let (train, test) = match files {
         [archive] => {
             let parts = npz::parts(archive)?;
-            reading.check_test_share(archive, parts.1.is_some())?;
-            parts
+            reading.check_test_share(archive, parts.test.is_some())?;
+            note = parts.note;
+            (parts.train, parts.test)
         }
         [x, y] => (plain(x, y)?, None),
         [x, y, test_x, test_y] => (plain(x, y)?, Some(plain(test_x, test_y)?)),
@@ -55,29 +59,33 @@ pub(super) fn read(
     for part in part_of.into_iter().flatten() {
         part.name(&mut classes, &mut clients, grouped)?;
     }
-    let has_test = test.is_some();
+    let test_y = test.as_ref().map(|test| test.y.0.clone());
     let x = joined(train.x, test.map(|test| test.x))?;
     let (names, labels) = classes.classes(&y_path)?;
     let (group_names, groups) = clients.sorted();
     let groups = grouped.then_some(groups);
-    let is_test: Vec<bool> = match has_test {
-        true => (0..labels.len()).map(|i| i >= in_train).collect(),
-        false => hold_out(&labels, groups.as_deref(), reading.test_share(), seed),
+    let is_test: Vec<bool> = match test_y {
+        Some(_) => (0..labels.len()).map(|i| i >= in_train).collect(),
+        None => hold_out(&labels, groups.as_deref(), reading.test_share(), seed),
     };
     let (train, test) = split(&is_test);
-    let whole = column(x, reading, &train)?;
+    let (whole, scale) = column(x, reading, &train)?;
     let examples = |part: &[usize]| {
         let labels: Vec<u16> = part.iter().map(|&i| labels[i]).collect();
         Examples::of_columns(vec![whole.subset(&Arc::from(part))], labels)
     };
     let (in_train, in_test) = (examples(&train)?, examples(&test)?);
-    let notes = notes(&names, in_train.labels(), in_test.labels());
+    if let Some(path) = test_y {
+        check_test(&path, &names, in_train.labels(), in_test.labels())?;
+    }
+    let about = notes(&names, in_train.labels(), in_test.labels());
     let mut data = Dataset::new("", in_train, in_test, names);
     if let Some(groups) = groups {
         let of = |part: &[usize]| -> Vec<u32> { part.iter().map(|&i| groups[i]).collect() };
         data = data.with_groups(of(&train), of(&test), group_names)?;
     }
-    data.notes = notes;
+    data.notes = note.into_iter().chain(about).collect();
+    data.numbers = scale;
     Ok(data)
 }
 
@@ -132,10 +140,15 @@ impl Part {
                 Elements::Bytes(of) => of.iter().for_each(|n| names.push(&n.to_string())),
                 Elements::Integers(of) => of.iter().for_each(|n| names.push(&n.to_string())),
                 Elements::Texts(of) => of.iter().for_each(|text| names.push(text)),
-                Elements::Floats(of) => match of.iter().find(|x| x.fract() != 0.0) {
-                    None => of.iter().for_each(|x| names.push(&x.to_string())),
-                    Some(x) => return Err(npy::wrong(path, "whole numbers", x.to_string())),
-                },
+                floats => {
+                    for x in (0..floats.len()).map(|at| floats.number(at)) {
+                        if x.fract() != 0.0 {
+                            return Err(npy::wrong(path, "whole numbers", x.to_string()));
+                        }
+                        // There is a zero below zero, too.
+                        names.push(&(x + 0.0).to_string());
+                    }
+                }
             }
         }
         Ok(())
@@ -156,33 +169,36 @@ fn joined(
         path.display(),
         train.describe()
     );
-    let differ = || npy::wrong(&test_path, &*expected, test.describe());
-    if train.shape[1..] != test.shape[1..] {
-        return Err(differ());
+    let (found, more) = (test.describe(), test.shape[0]);
+    if train.shape[1..] != test.shape[1..] || !train.elements.extend(test.elements) {
+        return Err(npy::wrong(&test_path, expected, found));
     }
-    match (&mut train.elements, &test.elements) {
-        (Elements::Bytes(all), Elements::Bytes(more)) => all.extend(more),
-        (Elements::Floats(all), Elements::Floats(more)) => all.extend(more),
-        (Elements::Integers(all), Elements::Integers(more)) => all.extend(more),
-        _ => return Err(differ()),
-    }
-    train.shape[0] += test.shape[0];
+    train.shape[0] += more;
     Ok((path, train))
 }
 
-/// The column `x`. Bytes of rank 3 or 4 are images.
+/// The column `x`, and the scale of its numbers. Bytes of rank 3 or 4 are images.
 fn column(
     (path, array): (PathBuf, Array),
     reading: &ReadOptions,
     train: &[usize],
-) -> Result<Column, DataError> {
+) -> Result<(Column, Option<NumberScale>), DataError> {
+    let images = matches!(array.elements, Elements::Bytes(_));
     let (shape, last) = match array.shape[..] {
         [_, features] => (vec![features], false),
         [_, height, width] => (vec![1, height, width], false),
         [_, height, width, channels @ (1 | 3)] if !matches!(array.shape[1], 1 | 3) => {
             (vec![channels, height, width], true)
         }
-        [_, channels, height, width] => (vec![channels, height, width], false),
+        [_, channels, height, width] if !images || matches!(channels, 1 | 3) => {
+            (vec![channels, height, width], false)
+        }
+        [_, _, _, _] => {
+            let expected = "images of 1 or 3 channels, [examples, channels, height, width] or [examples, height, width, \
+                            channels] (x[..., :3] leaves a fourth one out)";
+            let found = format!("bytes of shape {:?}", array.shape);
+            return Err(npy::wrong(&path, expected, found));
+        }
         _ => {
             let expected = "[examples, numbers], [examples, height, width], [examples, channels, height, width] \
                             or [examples, height, width, channels]";
@@ -197,41 +213,52 @@ fn column(
     if features == 0 {
         return Err(npy::wrong(&path, "at least one number an example", "none"));
     }
-    let mut numbers = match array.elements {
+    let plane = features / shape[0];
+    let elements = match array.elements {
         Elements::Bytes(mut bytes) if shape.len() == 3 => {
             if last {
                 bytes = planes(&bytes, shape[0], features);
             }
-            let plane = features / shape[0];
-            let scale = reading.normalize.of_bytes(|| {
+            let scale = reading.byte_scale(|| {
                 let chosen = sample(train.len(), SAMPLE).into_iter().map(|at| train[at]);
                 let images = chosen.flat_map(|i| &bytes[i * features..(i + 1) * features]);
                 let sample: Vec<u8> = images.copied().collect();
                 Ok(of_channels(&sample, shape[0], plane))
             })?;
-            return Ok(Column::bytes("x", shape, bytes, scale)?);
+            return Ok((Column::bytes("x", shape, bytes, scale)?, None));
         }
-        Elements::Bytes(bytes) => bytes.into_iter().map(f32::from).collect(),
-        Elements::Integers(numbers) => numbers.into_iter().map(|n| n as f32).collect(),
-        Elements::Floats(numbers) => numbers,
         Elements::Texts(_) => return Err(npy::wrong(&path, "numbers", "texts")),
+        elements => elements,
     };
-    if let Some(at) = numbers.iter().position(|x| !x.is_finite()) {
-        let found = format!("{} in example {}", numbers[at], at / features);
+    let mut all = 0..elements.len();
+    if let Some(at) = all.find(|&at| !elements.number(at).is_finite()) {
+        let found = format!("{} in example {}", elements.number(at), at / features);
         return Err(npy::wrong(&path, "finite numbers", found));
     }
-    if last {
-        numbers = planes(&numbers, shape[0], features);
+    // Where in the array a number of the column is.
+    let place = |i: usize| match last {
+        false => i,
+        true => {
+            let at = i % features;
+            i - at + at % plane * shape[0] + at / plane
+        }
+    };
+    let scale = reading.number_scale(train, (features, shape.len() == 1), |i| {
+        elements.number(place(i))
+    })?;
+    let numbers = elements.scaled(&scale, features, place);
+    if !scale.is_finite() || numbers.iter().any(|x| !x.is_finite()) {
+        let larger = |a: &usize, b: &usize| {
+            let [a, b] = [a, b].map(|&at| elements.number(at).abs());
+            a.total_cmp(&b)
+        };
+        // Of equal ones, the first.
+        let at = (0..elements.len()).rev().max_by(larger).unwrap_or(0);
+        let found = format!("{:e} in example {}", elements.number(at), at / features);
+        let expected = "numbers that are at most 3.4e38 after scaling";
+        return Err(npy::wrong(&path, expected, found));
     }
-    let of_train: Vec<&[f32]> = train
-        .iter()
-        .map(|&i| &numbers[i * features..(i + 1) * features])
-        .collect();
-    let scale = reading.normalize.of_numbers(&of_train, shape.len() == 1)?;
-    for row in numbers.chunks_exact_mut(features) {
-        scale.apply(row);
-    }
-    Ok(Column::floats("x", shape, numbers)?)
+    Ok((Column::floats("x", shape, numbers)?, Some(scale)))
 }
 
 /// Images whose channels come last, with their channels first.

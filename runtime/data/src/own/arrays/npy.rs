@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
+use super::elements::{Elements, half, in_c_order};
 use crate::DataError;
 use crate::own::{DataLocation, OwnFileError};
 
@@ -13,24 +14,10 @@ pub(super) struct Array {
     pub elements: Elements,
 }
 
-/// The elements of an array.
-pub(super) enum Elements {
-    Bytes(Vec<u8>),
-    Integers(Vec<i64>),
-    Floats(Vec<f32>),
-    Texts(Vec<String>),
-}
-
 impl Array {
     /// What it is, for errors.
     pub fn describe(&self) -> String {
-        let kind = match self.elements {
-            Elements::Bytes(_) => "bytes",
-            Elements::Integers(_) => "integers",
-            Elements::Floats(_) => "floats",
-            Elements::Texts(_) => "texts",
-        };
-        format!("{kind} of shape {:?}", self.shape)
+        format!("{} of shape {:?}", self.elements.kind(), self.shape)
     }
 }
 
@@ -103,13 +90,8 @@ pub(super) fn read(mut from: impl Read, path: &Path, length: u64) -> Result<Arra
     let head = String::from_utf8_lossy(&head);
     let header =
         Header::parse(&head).ok_or_else(|| wrong(path, "a header of NumPy", head.trim()))?;
-    if header.fortran && header.shape.len() > 1 {
-        let expected = "an array in C order (np.ascontiguousarray)";
-        return Err(wrong(path, expected, "Fortran order"));
-    }
     let unread = || {
-        let expected =
-            "bool, int, uint, float32, float64 or str elements (np.asarray(x, dtype=\"float32\"))";
+        let expected = "bool, int, uint, float16, float32, float64 or str elements (np.asarray(x, dtype=\"float32\"))";
         wrong(path, expected, format!("dtype {}", header.dtype))
     };
     if !header.is_read() {
@@ -129,7 +111,10 @@ pub(super) fn read(mut from: impl Read, path: &Path, length: u64) -> Result<Arra
         let found = length.saturating_sub(before).to_string();
         return Err(wrong(path, expected, found));
     }
-    let bytes = take(usize::try_from(expected).unwrap_or(usize::MAX))?;
+    let mut bytes = take(usize::try_from(expected).unwrap_or(usize::MAX))?;
+    if header.fortran && header.shape.len() > 1 {
+        bytes = in_c_order(&bytes, &header.shape, header.size);
+    }
     let elements = header.elements(bytes).ok_or_else(unread)?;
     Ok(Array {
         shape: header.shape,
@@ -213,8 +198,13 @@ impl Header {
             "u2" => of!(u16, Integers, i64),
             "u4" => of!(u32, Integers, i64),
             "u8" => of!(u64, Integers, i64),
+            "f2" => {
+                let (chunks, _) = bytes.as_chunks::<2>();
+                let each = chunks.iter().map(|&chunk| half(u16::from_le_bytes(chunk)));
+                Elements::Floats(each.collect())
+            }
             "f4" => of!(f32, Floats, f32),
-            "f8" => of!(f64, Floats, f32),
+            "f8" => of!(f64, Doubles, f64),
             _ if kind.starts_with('U') && self.size > 0 => {
                 let text = |chars: &[u8]| -> String {
                     let (chars, _) = chars.as_chunks::<4>();

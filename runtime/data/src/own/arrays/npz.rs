@@ -24,9 +24,17 @@ const TIMES: u64 = 100;
 
 type Archive = ZipArchive<BufReader<File>>;
 
-/// The training part, and the test part if there is one. The arrays are called `x` and `y`, or `x_train`,
-/// `y_train`, `x_test` and `y_test`; `clients` (`clients_train`, `clients_test`) may name each example's client.
-pub(super) fn parts(path: &Path) -> Result<(Part, Option<Part>), DataError> {
+/// What an archive holds.
+pub(super) struct Parts {
+    pub train: Part,
+    pub test: Option<Part>,
+    /// A remark on the arrays that are not read.
+    pub note: Option<String>,
+}
+
+/// Reads an archive. The arrays are called `x` and `y`, or `x_train` and `y_train`; those of a test part are
+/// `x_test` and `y_test`. `clients` (`clients_train`, `clients_test`) may name each example's client.
+pub(super) fn parts(path: &Path) -> Result<Parts, DataError> {
     if !path.is_file() {
         return Err(DataLocation::missing(path, "a file"));
     }
@@ -45,33 +53,57 @@ pub(super) fn parts(path: &Path) -> Result<(Part, Option<Part>), DataError> {
         .map(Cow::into_owned)
         .collect();
     let has = |name: &str| names.iter().any(|n| n.strip_suffix(".npy") == Some(name));
-    let (train, test) = match (has("x") && has("y"), has("x_train") && has("y_train")) {
-        (true, _) => ("", None),
-        (_, true) => (
-            "_train",
-            (has("x_test") && has("y_test")).then_some("_test"),
-        ),
-        _ => {
+    let pair = |end: &str| (has(&format!("x{end}")), has(&format!("y{end}")));
+    let train = match (pair("") == (true, true), pair("_train") == (true, true)) {
+        (true, false) => "",
+        (false, true) => "_train",
+        (both, _) => {
             let expected = "arrays `x` and `y`, or `x_train` and `y_train`";
-            let found = match names.is_empty() {
-                true => "an empty archive".to_owned(),
-                false => format!("{}; rename them", listed(&names)),
+            let found = match (both, names.is_empty()) {
+                (true, _) => "both pairs; remove one".to_owned(),
+                (false, true) => "an empty archive".to_owned(),
+                (false, false) => format!("{}; rename them", listed(&names)),
             };
             return Err(wrong(path, expected, found));
         }
     };
+    let test = match pair("_test") {
+        (true, true) => Some("_test"),
+        (false, false) => None,
+        _ => {
+            let expected = "both arrays of a test part, `x_test` and `y_test`, or neither";
+            let found = format!("{}; rename or remove them", listed(&names));
+            return Err(wrong(path, expected, found));
+        }
+    };
+    let has_clients = has(&format!("clients{train}"));
+    let mut read = vec![];
     let mut part = |end: &str| {
-        let clients = format!("clients{end}");
+        let mut get = |what: &str| {
+            let name = format!("{what}{end}");
+            let array = array(&mut archive, (path, packed), &name);
+            read.push(format!("{name}.npy"));
+            array
+        };
         Ok::<_, DataError>(Part {
-            x: array(&mut archive, (path, packed), &format!("x{end}"))?,
-            y: array(&mut archive, (path, packed), &format!("y{end}"))?,
-            clients: match has(&clients) {
-                true => Some(array(&mut archive, (path, packed), &clients)?),
+            x: get("x")?,
+            y: get("y")?,
+            clients: match has_clients && has(&format!("clients{end}")) {
+                true => Some(get("clients")?),
                 false => None,
             },
         })
     };
-    Ok((part(train)?, test.map(part).transpose()?))
+    let (train, test) = (part(train)?, test.map(part).transpose()?);
+    let unread: Vec<String> = names.into_iter().filter(|n| !read.contains(n)).collect();
+    let note = (!unread.is_empty()).then(|| {
+        format!(
+            "{}: arrays that are not read: {}",
+            path.display(),
+            listed(&unread)
+        )
+    });
+    Ok(Parts { train, test, note })
 }
 
 /// Reads an array of an archive of `packed` bytes.

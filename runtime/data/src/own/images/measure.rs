@@ -19,11 +19,17 @@ pub(super) struct Shape {
     /// Channels, height and width.
     pub shape: [usize; 3],
     /// What a user should know of it.
-    pub note: Option<String>,
+    pub notes: Vec<String>,
 }
 
 /// The shape that the images are brought to. Only headers are read.
 pub(super) fn shape(paths: &[PathBuf], reading: &ReadOptions) -> Result<Shape, DataError> {
+    if let Some(&[channels, height, width]) = reading.like.as_ref().map(|like| &like.shape[..]) {
+        return Ok(Shape {
+            shape: [channels, height, width],
+            notes: vec![],
+        });
+    }
     let mut sizes = vec![];
     for at in sample(paths.len(), SAMPLE) {
         match size(&paths[at]) {
@@ -37,10 +43,17 @@ pub(super) fn shape(paths: &[PathBuf], reading: &ReadOptions) -> Result<Shape, D
         _ => 3,
     };
     let same = sizes.windows(2).all(|two| two[0].side == two[1].side);
-    let (shape, note) = match (reading.resize, sizes.first()) {
-        (Some(side), _) => ([channels, side, side], None),
+    let mut notes = vec![];
+    if channels == 1 && paths.len() > SAMPLE {
+        let (looked_at, all) = (sizes.len(), paths.len());
+        notes.push(format!(
+            "the {looked_at} images looked at are grey, so all {all} are read as grey"
+        ));
+    }
+    let shape = match (reading.resize, sizes.first()) {
+        (Some(side), _) => [channels, side, side],
         (None, Some(first)) if same && first.side.iter().all(|&n| n <= LARGEST) => {
-            ([channels, first.side[0], first.side[1]], None)
+            [channels, first.side[0], first.side[1]]
         }
         (None, first) => {
             let found = match first {
@@ -49,13 +62,13 @@ pub(super) fn shape(paths: &[PathBuf], reading: &ReadOptions) -> Result<Shape, D
                 }
                 _ => "images differ in size".to_owned(),
             };
-            let note = format!(
+            notes.push(format!(
                 "{found} and are brought to {SIDE} x {SIDE}; the option `resize` chooses another size"
-            );
-            ([channels, SIDE, SIDE], Some(note))
+            ));
+            [channels, SIDE, SIDE]
         }
     };
-    Ok(Shape { shape, note })
+    Ok(Shape { shape, notes })
 }
 
 /// The mean and the standard deviation of each channel over a sample of the files in `rows`.

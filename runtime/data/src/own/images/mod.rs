@@ -37,7 +37,7 @@ pub(super) fn read(
         group_names,
         mut notes,
     } = index;
-    notes.extend(shape.note);
+    notes.extend(shape.notes);
     let files = ImageFiles::new(paths, shape.shape, Fit::Stretch)?;
     let files = Arc::new(decoded::kept(files, dir, cache, &mut notes));
     let good = match reading.broken {
@@ -62,9 +62,7 @@ pub(super) fn read(
         return Err(DataError::Empty { path });
     }
     let rows = |part: &[usize]| -> Arc<[usize]> { part.iter().map(|&i| good[i]).collect() };
-    let scale = reading
-        .normalize
-        .of_bytes(|| measure::moments(&files, &rows(&train)))?;
+    let scale = reading.byte_scale(|| measure::moments(&files, &rows(&train)))?;
     let all = Column::images("x", files, scale)?;
     let examples = |part: &[usize]| {
         let labels: Vec<u16> = part.iter().map(|&i| labels[i]).collect();

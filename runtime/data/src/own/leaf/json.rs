@@ -66,6 +66,14 @@ impl Input {
         }
     }
 
+    /// The place of a number beyond single precision.
+    pub fn infinite(&self) -> Option<usize> {
+        match self {
+            Self::Numbers(numbers) => numbers.iter().position(|x| !x.is_finite()),
+            Self::Text(_) => None,
+        }
+    }
+
     /// No inputs of this kind.
     pub fn none(&self) -> Inputs {
         match self {

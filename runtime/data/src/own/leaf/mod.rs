@@ -16,7 +16,7 @@ pub use text::LETTERS;
 use super::file_advice::of_own_file;
 use super::hold_out::{hold_out, split};
 use super::labels::{Names, notes};
-use super::{DataLocation, OwnDataError, OwnFileError, ReadOptions};
+use super::{DataLocation, NumberScale, OwnDataError, OwnFileError, ReadOptions};
 use crate::{Column, DataError, Dataset, Examples};
 use json::{Input, Inputs, LeafFile};
 
@@ -95,6 +95,10 @@ impl Leaves {
                 if width == 0 {
                     return Err(wrong("inputs that are not empty".to_owned(), found).into());
                 }
+                if let Some(at) = input.infinite() {
+                    let found = format!("a larger one, number {} of an input", at + 1);
+                    return Err(wrong("numbers of at most 3.4e38".to_owned(), found).into());
+                }
                 if matches!(input, Input::Text(_)) && target.is_number {
                     let expected = "the next character as the target of each text (files of images by name, as of \
                                     CelebA, are not read)";
@@ -131,9 +135,12 @@ impl Leaves {
         };
         let (train, test) = split(&is_test);
         let is_text = matches!(inputs, Inputs::Texts(_));
-        let columns = match inputs {
-            Inputs::Texts(texts) => text::columns(&texts, self.width)?,
-            Inputs::Numbers(numbers) => vec![numbers_column(numbers, self.width, reading, &train)?],
+        let (columns, scale) = match inputs {
+            Inputs::Texts(texts) => (text::columns(&texts, self.width)?, None),
+            Inputs::Numbers(numbers) => {
+                let (column, scale) = numbers_column(numbers, self.width, reading, &train)?;
+                (vec![column], Some(scale))
+            }
         };
         let whole = Examples::of_columns(columns, labels)?;
         let (in_train, in_test) = (whole.subset(&train), whole.subset(&test));
@@ -146,6 +153,7 @@ impl Leaves {
         let data = Dataset::new("", in_train, in_test, names);
         let mut data = data.with_groups(of(&train), of(&test), group_names)?;
         data.notes = notes;
+        data.numbers = scale;
         Ok(data)
     }
 }
@@ -155,17 +163,15 @@ fn numbers_column(
     width: usize,
     reading: &ReadOptions,
     train: &[usize],
-) -> Result<Column, DataError> {
+) -> Result<(Column, NumberScale), DataError> {
     let image = width == FEMNIST;
-    let rows = train.iter().map(|&i| &numbers[i * width..(i + 1) * width]);
-    let scale = reading
-        .normalize
-        .of_numbers(&rows.collect::<Vec<_>>(), !image)?;
+    let number = |at: usize| f64::from(numbers[at]);
+    let scale = reading.number_scale(train, (width, !image), number)?;
     numbers
         .chunks_exact_mut(width)
         .for_each(|row| scale.apply(row));
     let shape = if image { vec![1, 28, 28] } else { vec![width] };
-    Ok(Column::floats("x", shape, numbers)?)
+    Ok((Column::floats("x", shape, numbers)?, scale))
 }
 
 /// The JSON files of a folder, in the order of their names.

@@ -15,10 +15,11 @@ use std::sync::Arc;
 pub use encode::TableEncoder;
 
 use super::hold_out::{hold_out, split};
-use super::labels::Names;
+use super::labels::{Names, check_test};
 use super::{Missing, OwnDataError, ReadOptions, labels};
 use crate::notes::count;
-use crate::{Column, DataError, Dataset, Examples};
+use crate::{Column, DataError, Dataset, Examples, InputValues};
+use encode::EncodedRows;
 use scan::Scan;
 pub(super) use sheet::Format;
 use sheet::Sheet;
@@ -41,12 +42,24 @@ pub(super) fn read(
     };
     rest.iter()
         .try_for_each(|sheet| sheet.check_columns(first))?;
-    let roles = Roles::of(first, reading)?;
-    let scan = Scan::of(&sheets, &roles, reading)?;
-    let mut encoder = TableEncoder::new(first, &roles, &scan)?;
+    let mut roles = Roles::of(first, reading)?;
+    let known = match reading.like.as_deref().map(|like| &like.values) {
+        Some(InputValues::Table(encoder)) => Some(encoder.clone().of_columns(first)?),
+        _ => None,
+    };
+    if let Some(known) = &known {
+        roles.inputs = known.columns();
+    }
+    let scan = Scan::of(&sheets, &roles, reading.missing)?;
+    let fitted = known.is_none();
+    let mut encoder = match known {
+        Some(known) => known,
+        None => TableEncoder::new(first, &roles, &scan)?,
+    };
 
     let (mut classes, mut clients) = (Names::default(), Names::default());
-    let (mut x, mut of_sheet, mut notes) = (vec![], vec![], scan.notes(&roles));
+    let (mut rows, mut of_sheet) = (EncodedRows::default(), vec![]);
+    let mut notes = scan.notes(&roles);
     for (number, sheet) in sheets.iter().enumerate() {
         let mut dropped = 0;
         for row in sheet.rows() {
@@ -55,7 +68,7 @@ pub(super) fn read(
                 dropped += 1;
                 continue;
             }
-            encoder.append(sheet, &row, &mut x)?;
+            encoder.append(sheet, &row, &mut rows)?;
             classes.push(row.text(roles.target));
             if let Some(client) = roles.client {
                 clients.push(row.text(client));
@@ -98,20 +111,21 @@ pub(super) fn read(
         let path = first.path().to_path_buf();
         return Err(DataError::Empty { path });
     }
-    if let [test_sheet] = rest {
-        if test.is_empty() {
-            let path = test_sheet.path().to_path_buf();
-            return Err(DataError::Empty { path });
-        }
-        check_test(test_sheet, &names, &labels, (&train, &test))?;
+    if let ([test_sheet], true) = (rest, test.is_empty()) {
+        let path = test_sheet.path().to_path_buf();
+        return Err(DataError::Empty { path });
     }
-    encoder.standardise(&reading.normalize, &mut x, &train)?;
+    let normalize = fitted.then_some(&reading.normalize);
+    let x = encoder.standardise(normalize, rows, &train, first.path())?;
     let whole = Column::floats("x", [encoder.width()], x)?;
     let examples = |part: &[usize]| {
         let labels: Vec<u16> = part.iter().map(|&i| labels[i]).collect();
         Examples::of_columns(vec![whole.subset(&Arc::from(part))], labels)
     };
     let (in_train, in_test) = (examples(&train)?, examples(&test)?);
+    if let [sheet] = rest {
+        check_test(sheet.path(), &names, in_train.labels(), in_test.labels())?;
+    }
     notes.extend(labels::notes(&names, in_train.labels(), in_test.labels()));
     let mut data = Dataset::new("", in_train, in_test, names);
     if let Some(groups) = groups {
@@ -121,29 +135,6 @@ pub(super) fn read(
     data.notes = notes;
     data.table = Some(Arc::new(encoder));
     Ok(data)
-}
-
-/// Every class of the test rows must have training rows.
-fn check_test(
-    sheet: &Sheet,
-    names: &[String],
-    labels: &[u16],
-    (train, test): (&[usize], &[usize]),
-) -> Result<(), OwnDataError> {
-    let mut trained = vec![false; names.len()];
-    train
-        .iter()
-        .for_each(|&i| trained[usize::from(labels[i])] = true);
-    let only = test.iter().find(|&&i| !trained[usize::from(labels[i])]);
-    let Some(&row) = only else { return Ok(()) };
-    let class = &names[usize::from(labels[row])];
-    let known = names.iter().zip(&trained).filter(|(_, trained)| **trained);
-    let known = known.map(|(name, _)| name.as_str());
-    Err(OwnDataError::OnlyInTest {
-        path: sheet.path().to_path_buf(),
-        class: class.clone(),
-        nearest: fedround_names::nearest(class, known).map(str::to_owned),
-    })
 }
 
 /// Which columns are what.

@@ -6,7 +6,7 @@ use super::Roles;
 use super::sheet::{Row, Sheet, number};
 use crate::DataError;
 use crate::notes::start;
-use crate::own::{Missing, OwnDataError, ReadOptions};
+use crate::own::{Missing, OwnDataError};
 
 /// The largest number of distinct texts of a column, each of which becomes an input.
 const MOST_TEXTS: usize = 256;
@@ -20,6 +20,8 @@ const FEWEST_IDS: usize = 20;
 pub(super) struct Scan {
     columns: Vec<ColumnScan>,
     names: Vec<String>,
+    /// Whether rows with a missing value are left out.
+    drops: bool,
 }
 
 /// What a column has.
@@ -46,10 +48,15 @@ struct ColumnScan {
 
 impl Scan {
     /// Reads all rows.
-    pub fn of(sheets: &[Sheet], roles: &Roles, reading: &ReadOptions) -> Result<Self, DataError> {
+    pub fn of(sheets: &[Sheet], roles: &Roles, missing: Missing) -> Result<Self, DataError> {
         let names = sheets[0].columns().to_vec();
         let columns = names.iter().map(|_| ColumnScan::default()).collect();
-        let mut scan = Self { columns, names };
+        let drops = missing == Missing::Drop;
+        let mut scan = Self {
+            columns,
+            names,
+            drops,
+        };
         for sheet in sheets {
             // The first row with a missing value, and how many there are.
             let (mut gap, mut rows) = (None, 0);
@@ -59,11 +66,11 @@ impl Scan {
                 let Some(column) = lacking else { continue };
                 rows += 1;
                 gap = gap.or(Some((row.line(), column)));
-                if reading.missing == Missing::Fill {
+                if missing == Missing::Fill {
                     scan.check_names(sheet, &row, roles)?;
                 }
             }
-            if let (Some((line, column)), Missing::Stop) = (gap, reading.missing) {
+            if let (Some((line, column)), Missing::Stop) = (gap, missing) {
                 return Err(OwnDataError::Missing {
                     path: sheet.path().to_path_buf(),
                     line,
@@ -78,17 +85,16 @@ impl Scan {
         Ok(scan)
     }
 
-    /// Adds a row. Gives a column that lacks a value.
+    /// Adds a row. Gives a column that lacks a value. Of a row that is left out, only the gaps are counted.
     fn add(&mut self, row: &Row<'_>, roles: &Roles) -> Option<usize> {
-        let mut lacking = None;
+        let lacking = roles.used().find(|&column| row.value(column).is_none());
+        let dropped = self.drops && lacking.is_some();
         for column in roles.used() {
             let found = &mut self.columns[column];
             match row.value(column) {
-                None => {
-                    found.missing += 1;
-                    lacking = lacking.or(Some(column));
-                }
-                Some(value) => found.add(value, row.line()),
+                None => found.missing += 1,
+                Some(value) if !dropped => found.add(value, row.line()),
+                Some(_) => {}
             }
         }
         lacking
@@ -190,9 +196,9 @@ impl Scan {
         Some(found.values.iter().cloned().collect())
     }
 
-    /// Whether a column lacks values.
+    /// Whether a column lacks values in rows that are read.
     pub fn has_gaps(&self, column: usize) -> bool {
-        self.columns[column].missing > 0
+        !self.drops && self.columns[column].missing > 0
     }
 }
 
@@ -202,6 +208,8 @@ impl ColumnScan {
         let (text, line) = self.text.as_ref()?;
         let what = if number(&text.replace(',', ".")).is_some() {
             "a decimal number has a point, not a comma"
+        } else if text.parse::<f64>().is_ok() && text.contains(|c: char| c.is_ascii_digit()) {
+            "the largest number is 1.8e308"
         } else if self.numeric > self.other {
             "most of the others are numbers"
         } else {

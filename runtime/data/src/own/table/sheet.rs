@@ -10,8 +10,8 @@ use crate::notes::start;
 use crate::own::file_advice::of_own_file;
 use crate::own::{DataLocation, OwnDataError};
 
-/// A CSV file with a header. Fields are separated by the one of `,`, `;` and tabs that its first line has most
-/// of. Blanks around fields do not count.
+/// A CSV file with a header. Fields are separated by the one of `,`, `;` and tabs that its header has most of
+/// outside of quotes. Blanks around fields do not count.
 pub(super) struct Sheet {
     records: Records,
     separator: u8,
@@ -64,9 +64,11 @@ impl Sheet {
             .first_line()
             .trim_start_matches('\u{feff}')
             .to_owned();
-        let count = |separator: &u8| first.bytes().filter(|b| b == separator).count();
-        // Of equally frequent ones, the first.
-        let separator = [b'\t', b';', b','].into_iter().max_by_key(count);
+        // Of equally frequent ones, the last.
+        let separators = [b'\t', b';', b','];
+        let header = records.unquoted_header(&separators);
+        let count = |separator: &u8| header.iter().filter(|b| *b == separator).count();
+        let separator = separators.into_iter().max_by_key(count);
         let separator = separator.unwrap_or(b',');
         let mut columns = records.header(separator).map_err(of_own_file)?;
         if columns.iter().all(|name| name.parse::<f64>().is_ok()) {
@@ -133,9 +135,7 @@ impl Sheet {
     }
 
     pub fn rows(&self) -> impl Iterator<Item = Result<Row<'_>, DataError>> {
-        let rows = self
-            .records
-            .rows_of(self.columns.len(), self.separator, None);
+        let rows = self.records.own_rows(self.columns.len(), self.separator);
         rows.skip(1).map(|row| row.map(Row).map_err(of_own_file))
     }
 }
@@ -158,7 +158,7 @@ impl Row<'_> {
     }
 }
 
-/// A number that is finite in single precision.
+/// A finite number.
 pub(super) fn number(text: &str) -> Option<f64> {
-    text.parse().ok().filter(|x: &f64| (*x as f32).is_finite())
+    text.parse().ok().filter(|x: &f64| x.is_finite())
 }

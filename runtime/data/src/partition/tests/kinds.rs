@@ -265,15 +265,20 @@ fn groups_must_suffice() {
             "cannot deal 3 groups to 4 clients; use at most 3 clients, or domains to cut groups"
         );
     }
-    for text in ["groups", "natural", "domains:2"] {
+    // Groups come first: fewer clients would not help.
+    for (text, clients) in [("groups", 2), ("natural", 6), ("domains:2", 6)] {
         assert_eq!(
-            split(text, &[0; 5], 1, 2).unwrap_err().to_string(),
+            split(text, &[0; 5], 1, clients).unwrap_err().to_string(),
             format!(
                 "partition `{text}` deals by groups (clients, domains, users), and this data names none; \
                  use data that names some, or a partition by labels such as dirichlet:0.5"
             )
         );
     }
+    assert_eq!(
+        error("natural", 100),
+        "cannot deal 3 groups to 100 clients; use at most 3 clients, or domains to cut groups"
+    );
 }
 
 #[test]

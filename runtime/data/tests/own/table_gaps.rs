@@ -1,0 +1,78 @@
+//! Rows that are left out decide nothing, and quotes around separators and line ends.
+
+use fedround_data::ReadOptions;
+use fedround_data::own::{Missing, Normalize};
+
+use super::{folder, inputs, message, read, write};
+
+fn of_y(missing: Missing) -> ReadOptions {
+    ReadOptions {
+        target: Some("y".to_owned()),
+        missing,
+        normalize: Normalize::None,
+        ..ReadOptions::default()
+    }
+}
+
+#[test]
+fn rows_that_are_left_out_do_not_decide_columns() {
+    let root = folder(&[(
+        "t.csv",
+        b"a,b,y\n1,cook,p\nbroken,,p\n2,nurse,q\n3,cook,q\n4,,p\n5,driver,\n",
+    )]);
+    let data = read(&root, "csv:DIR/t.csv", of_y(Missing::Drop));
+    let encoder = data.table.as_ref().unwrap();
+    assert_eq!(encoder.names(), ["a", "b=cook", "b=nurse"]);
+    assert_eq!(
+        data.notes[0].rsplit_once(": ").unwrap().1,
+        "left out 3 rows with missing values (b 2, y 1)"
+    );
+    // The model has seen no missing value.
+    let new = root.path().join("new.csv");
+    write(&new, b"a,b\n1,\n");
+    let error = encoder.encode(&new).unwrap_err().to_string();
+    assert!(
+        error.ends_with("new.csv:2: column `b`: expected a value, found ``"),
+        "{error}"
+    );
+}
+
+#[test]
+fn separators_in_quotes_do_not_count() {
+    let text = b"a;\"b,c,d\";y\n1;2;p\n3;4;q\n";
+    let root = folder(&[("t.csv", text)]);
+    let data = read(&root, "csv:DIR/t.csv", of_y(Missing::Stop));
+    assert_eq!(data.table.unwrap().names(), ["a", "b,c,d"]);
+}
+
+#[test]
+fn quoted_fields_may_have_line_ends() {
+    let text = "a,\"b\nc\",y\n1,\"x\ny\",p\n2,\"x\r\ny\",q\n3,\"x\ny\",q\n";
+    let root = folder(&[("t.csv", text.as_bytes())]);
+    let all = "csv:DIR/t.csv,DIR/t.csv";
+    let data = read(&root, all, of_y(Missing::Stop));
+    let encoder = data.table.as_ref().unwrap();
+    assert_eq!(encoder.names(), ["a", "b\nc=x\ny", "b\nc=x\r\ny"]);
+    assert_eq!(inputs(&data), [1.0, 1.0, 0.0, 2.0, 0.0, 1.0, 3.0, 1.0, 0.0]);
+    // Lines are those of the file.
+    let error = |text: String| {
+        let root = folder(&[("t.csv", text.as_bytes())]);
+        message(&root, "csv:DIR/t.csv", of_y(Missing::Stop))
+    };
+    let gap = error(format!("{text},x,p\n"));
+    assert!(
+        gap.starts_with("DIR/t.csv:9: column `a` has no value"),
+        "{gap}"
+    );
+    // The rest of the file is no field.
+    let open = "t.csv:9: a field begins with a quote that is not closed";
+    for rest in ["4,x,\"q\n5,x,p\n", "4,\"x,q\n5,x,p\n", "4,\"x,q\n5,\"x,p\n"] {
+        let found = error(format!("{text}{rest}"));
+        assert!(found.contains(open), "{rest:?}: {found}");
+    }
+    let found = error("a,\"y\n1,p\n2,q\n".to_owned());
+    assert!(
+        found.contains("t.csv:1: a field begins with a quote"),
+        "{found}"
+    );
+}
