@@ -47,7 +47,9 @@ pub(crate) fn source(
 
 /// The last checkpoint of the run that a file of weights is of. It must be of the same round.
 pub(crate) fn server_state(weights: &InitialWeights) -> Result<PathBuf, CliError> {
-    let dir = weights.file.parent().unwrap_or(Path::new("."));
+    // The folder of a bare file name is empty.
+    let dir = weights.file.parent().filter(|dir| *dir != Path::new(""));
+    let dir = dir.unwrap_or(Path::new("."));
     let Some(found) = last_checkpoint(dir)? else {
         let dir = dir.to_owned();
         return Err(CliError::NoServerState { dir });

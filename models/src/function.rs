@@ -2,6 +2,7 @@
 
 use burn::tensor::{DType, DispatchTensor, Int, Tensor};
 use burn_backend::TensorMetadata;
+use fedround_names::{did_you_mean, nearest};
 
 use crate::ForwardCx;
 
@@ -87,14 +88,31 @@ impl<const D: usize> Argument for Tensor<D, Int> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
     /// The name is unknown.
-    #[error("unknown {what} `{name}`; there are {}{}", .known.join(", "), elsewhere(what))]
+    #[error(
+        "unknown {what} `{name}`{}; there are {}{}",
+        did_you_mean(nearest(name, known.iter().copied())),
+        .known.join(", "),
+        elsewhere(what)
+    )]
     Unknown {
-        /// `function of the model` or `registered loss`.
+        /// `function of the model`, `registered loss` or `registered function`.
         what: &'static str,
         /// The name asked for.
         name: String,
         /// All names.
         known: Vec<&'static str>,
+    },
+    /// A registered function is called as a loss, or a loss as a function.
+    #[error(
+        "`{name}` is a registered {is}: call it by `{is}(\"{name}\", ..)`, which gives a {gives}"
+    )]
+    Kind {
+        /// The name asked for.
+        name: String,
+        /// `loss` or `function`.
+        is: &'static str,
+        /// What a call of it gives.
+        gives: &'static str,
     },
     /// The number of tensors is wrong.
     #[error("`{name}` takes {expected} tensors, found {found}")]
@@ -120,22 +138,32 @@ pub enum CallError {
     },
 }
 
-/// Where there are more functions than the model has.
+/// Where there are more functions than the model has, or how to register more.
 fn elsewhere(what: &str) -> &'static str {
-    match what == CallError::FUNCTION {
-        true => "; the networks in `AUXILIARIES` give more, which `assemble` adds",
-        false => "",
+    match what {
+        CallError::FUNCTION => "; the networks in `AUXILIARIES` give more, which `assemble` adds",
+        CallError::REGISTERED_LOSS => {
+            "; register your own by `Cli::loss`, or from Rust by `Losses::with`"
+        }
+        CallError::REGISTERED_FUNCTION => {
+            "; register your own by `Cli::function`, or from Rust by `Losses::with_function`"
+        }
+        _ => "",
     }
 }
 
 impl CallError {
     /// What a model has, among what may be [unknown](Self::Unknown).
     pub(crate) const FUNCTION: &str = "function of the model";
+    /// What algorithms call by `loss`.
+    pub(crate) const REGISTERED_LOSS: &str = "registered loss";
+    /// What algorithms call by `function`.
+    pub(crate) const REGISTERED_FUNCTION: &str = "registered function";
 
     /// The same of a function that is known by another name.
     pub(crate) fn of(mut self, function: &str) -> Self {
         match &mut self {
-            Self::Unknown { .. } => {}
+            Self::Unknown { .. } | Self::Kind { .. } => {}
             Self::Arity { name, .. } | Self::Argument { name, .. } => function.clone_into(name),
         }
         self

@@ -99,7 +99,8 @@ impl Losses {
         }
     }
 
-    /// Adds a loss, which a spec then calls with `loss("name", [&logits, &labels])`.
+    /// Adds a loss, which a spec then calls with `loss("name", (&logits, &labels))`. One of the same name is
+    /// replaced, also a bundled one.
     #[must_use]
     pub fn with<A>(mut self, name: &'static str, loss: impl Loss<A>) -> Self {
         let call = move |name: &str, inputs: &[AnyTensor]| loss.call(name, inputs);
@@ -107,7 +108,8 @@ impl Losses {
         self
     }
 
-    /// Adds a function to features, which a spec then calls with `function("name", (&x, &y))`.
+    /// Adds a function to features, which a spec then calls with `function("name", (&x, &y))`. One of the same
+    /// name is replaced, also a bundled one.
     #[must_use]
     pub fn with_function<A, R: Into<AnyTensor> + 'static>(
         mut self,
@@ -124,12 +126,22 @@ impl Losses {
     ///
     /// # Errors
     ///
-    /// No loss has the name, or it takes another number, kind or rank of tensors.
+    /// No loss has the name, or a function has it, or the loss takes another number, kind or rank of tensors.
     pub fn call(&self, name: &str, inputs: &[AnyTensor]) -> Result<Tensor<1>, CallError> {
-        let loss = self.losses.get(name).ok_or_else(|| CallError::Unknown {
-            what: "registered loss",
-            name: name.to_owned(),
-            known: self.losses.keys().copied().collect(),
+        let loss = self.losses.get(name).ok_or_else(|| {
+            let name = name.to_owned();
+            match self.functions.contains_key(&*name) {
+                true => CallError::Kind {
+                    name,
+                    is: "function",
+                    gives: "tensor",
+                },
+                false => CallError::Unknown {
+                    what: CallError::REGISTERED_LOSS,
+                    name,
+                    known: self.losses.keys().copied().collect(),
+                },
+            }
         })?;
         loss(name, inputs)
     }
@@ -140,10 +152,20 @@ impl Losses {
     ///
     /// As [`call`](Self::call).
     pub fn call_function(&self, name: &str, inputs: &[AnyTensor]) -> Result<AnyTensor, CallError> {
-        let function = self.functions.get(name).ok_or_else(|| CallError::Unknown {
-            what: "registered function",
-            name: name.to_owned(),
-            known: self.functions.keys().copied().collect(),
+        let function = self.functions.get(name).ok_or_else(|| {
+            let name = name.to_owned();
+            match self.losses.contains_key(&*name) {
+                true => CallError::Kind {
+                    name,
+                    is: "loss",
+                    gives: "number",
+                },
+                false => CallError::Unknown {
+                    what: CallError::REGISTERED_FUNCTION,
+                    name,
+                    known: self.functions.keys().copied().collect(),
+                },
+            }
         })?;
         function(name, inputs)
     }

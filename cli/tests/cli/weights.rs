@@ -144,11 +144,16 @@ fn states_that_are_not_the_algorithms_are_refused_by_name() {
             .success()
     );
     fails("fedavgm --weights bare", "`bare` has no checkpoint");
+    place.write("alone.safetensors", &place.read("bare/model.safetensors"));
+    fails(
+        "fedavgm --weights alone.safetensors",
+        "`.` has no checkpoint",
+    );
     let best = "fedavgm --validation 0.2 --keep both --quiet --out best";
     assert!(place.run(best).status.success());
     fails(
         "fedavgm --weights best",
-        "best/model.safetensors is the best model of its run",
+        "best/model.safetensors is the best model, but the stored server states are of the last round",
     );
     let line = format!(
         "run fedavgm --weights best/model-last.safetensors --server-state {settings} --quiet --out next"

@@ -35,7 +35,7 @@ pub enum AuxiliaryError {
     },
     /// The model has nothing that could be represented by.
     #[error(
-        "representations are what the model's `project` or else its `features` gives; it has neither, but {}",
+        "the model defines neither `project` nor `features`, so it has no representation; it defines {}",
         .functions.join(", ")
     )]
     NoRepresentation {

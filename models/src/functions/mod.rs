@@ -277,8 +277,8 @@ fn back(x: Tensor<2>) -> Tensor<2> {
     x.slice([0..batch, both / 2..both])
 }
 
-/// Each row at the place of the next one, the last at the first's: pairs with the rows as they were
-/// are of two different examples.
+/// Moves each row to the next row's position (the last to the first), so that pairing with the original rows
+/// pairs different examples.
 fn rolled(x: Tensor<2>) -> Tensor<2> {
     let [batch, width] = x.dims();
     if batch < 2 {

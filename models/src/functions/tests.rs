@@ -91,3 +91,27 @@ fn independent_scores_carry_no_information() {
     let apart = rows([[0.0], [0.0]]);
     close(mutual_information(rows([[1.0], [1.0]]), apart), &[1.0]);
 }
+
+#[test]
+fn names_that_are_not_there_are_explained() {
+    let losses = Losses::default();
+    let loss = |name: &str| losses.call(name, &[]).err().unwrap().to_string();
+    let function = |name: &str| {
+        let called = losses.call_function(name, &[]);
+        called.err().unwrap().to_string()
+    };
+    assert_eq!(
+        loss("softmax"),
+        "`softmax` is a registered function: call it by `function(\"softmax\", ..)`, which gives a tensor"
+    );
+    assert_eq!(
+        function("entropy"),
+        "`entropy` is a registered loss: call it by `loss(\"entropy\", ..)`, which gives a number"
+    );
+    let found = loss("cross_entrpy");
+    let (near, own) = (
+        "unknown registered loss `cross_entrpy` (did you mean `cross_entropy`?); there are arrangement, ",
+        "; register your own by `Cli::loss`, or from Rust by `Losses::with`",
+    );
+    assert!(found.starts_with(near) && found.ends_with(own), "{found}");
+}

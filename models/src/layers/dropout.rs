@@ -9,7 +9,7 @@ use crate::ForwardCx;
 /// that expectations are kept; in inference, the identity. Srivastava et al. 2014,
 /// <https://jmlr.org/papers/v15/srivastava14a.html>, scaled in training as in PyTorch.
 ///
-/// The mask is a random draw of the traced graph. The engine draws it anew for every step, from a
+/// The mask is a random draw of the traced graph. The executor draws it anew for every step, from a
 /// stream that the seed, round, client and step name.
 #[derive(Module, Debug)]
 pub struct Dropout {

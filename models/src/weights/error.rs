@@ -13,6 +13,14 @@ pub enum WeightsError {
         /// Why.
         source: std::io::Error,
     },
+    /// The file has no bytes.
+    #[error(
+        "{path} is empty, expected a file of weights; it was not written to its end, so write or download it again"
+    )]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file is no safetensors file.
     #[error(
         "{path} is no safetensors file ({source}); write one in Python with safetensors.torch.save_file(model.state_dict(), path)"
@@ -33,8 +41,10 @@ pub enum WeightsError {
         /// Why.
         reason: String,
     },
-    /// A tensor is not of floats.
-    #[error("{path}: `{name}` is of {found}, expected floats")]
+    /// A tensor of the model is not of floats.
+    #[error(
+        "{path}: `{name}` is of {found}, expected floats; convert it before it is saved, or leave it out by the rule `^{name}=`, before any others"
+    )]
     Type {
         /// The file.
         path: PathBuf,
@@ -42,6 +52,29 @@ pub enum WeightsError {
         name: String,
         /// Its type.
         found: String,
+    },
+    /// A tensor of the model has numbers that are not finite.
+    #[error(
+        "{path}: `{name}` has numbers that are NaN or infinite as 32-bit floats, expected finite ones; take weights from before the training that made them diverged, or leave it out by the rule `^{name}=`, before any others"
+    )]
+    NotFinite {
+        /// The file.
+        path: PathBuf,
+        /// The tensor, as the file names it.
+        name: String,
+    },
+    /// Two tensors have the name of one leaf of the model.
+    #[error(
+        "{path}: `{}` and `{}` are both called `{renamed}` by the rules for names, expected one tensor of this name; leave one out by the rule `^{}=`, before any others",
+        .names[0], .names[1], .names[1]
+    )]
+    Twice {
+        /// The file.
+        path: PathBuf,
+        /// The tensors, as the file names them.
+        names: [String; 2],
+        /// Their name after renaming.
+        renamed: String,
     },
     /// The file's note on its layout is one that this version does not know.
     #[error(
@@ -55,7 +88,8 @@ pub enum WeightsError {
     },
     /// No tensor of the file has the name of a leaf of the model.
     #[error(
-        "{path} has no tensor of the model: it has {found}, and the model has {expected}; rules for names turn one into the other"
+        "{path} has no tensor of the model: it has {found}, and the model has {expected}; {}",
+        remedy(.prefix.as_deref())
     )]
     Nothing {
         /// The file.
@@ -64,6 +98,9 @@ pub enum WeightsError {
         expected: String,
         /// Names of the file's tensors.
         found: String,
+        /// What all names of the file begin with, if there are tensors of the model without it; with
+        /// the dot behind it.
+        prefix: Option<String>,
     },
     /// The file's tensors are not the model's.
     #[error("{path} does not fit the model:{}", report(.missing, .unexpected, .shapes))]
@@ -77,6 +114,16 @@ pub enum WeightsError {
         /// Leaves whose tensor has another shape: name, expected and found in the file's layout.
         shapes: Vec<(String, Vec<usize>, Vec<usize>)>,
     },
+}
+
+/// How names of a file without any tensor of the model become the model's.
+fn remedy(prefix: Option<&str>) -> String {
+    match prefix {
+        Some(prefix) => format!(
+            "all names of the file begin with `{prefix}`, and the rule `^{prefix}=`, after all others, removes it"
+        ),
+        None => "rules for names turn one into the other".to_owned(),
+    }
 }
 
 fn report(

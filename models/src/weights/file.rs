@@ -31,6 +31,11 @@ pub(super) fn read(path: &Path) -> Result<(Layout, Vec<Stored>), WeightsError> {
     let mut start = Vec::new();
     let mut file = File::open(path).map_err(io)?;
     (&mut file).take(4).read_to_end(&mut start).map_err(io)?;
+    if start.is_empty() {
+        return Err(WeightsError::Empty {
+            path: path.to_owned(),
+        });
+    }
     if is_torch(&start) {
         let tensors = read_torch(path).map_err(|reason| WeightsError::Torch {
             path: path.to_owned(),
@@ -72,22 +77,31 @@ fn is_torch(start: &[u8]) -> bool {
     start == b"PK\x03\x04" || matches!(start, [0x80, 2..=5, ..])
 }
 
-/// The tensors of a file that `torch.save` wrote; those of its entry `state_dict` alone, if it is a
-/// checkpoint that has one. Fails with what is wrong, in words.
+/// Entries of a checkpoint under which scripts save the model's `state_dict`, those that count first.
+const ENTRIES: [&str; 3] = ["state_dict", "model_state_dict", "model"];
+
+/// The tensors of a file that `torch.save` wrote; those of one entry alone, if it is a checkpoint with
+/// one of [`ENTRIES`]. Fails with what is wrong, in words.
 fn read_torch(path: &Path) -> Result<Vec<Stored>, String> {
-    const ENTRY: &str = "state_dict.";
     let tensors = PytorchReader::new(path)
         .map_err(|error| error.to_string())?
         .into_tensors();
     if tensors.is_empty() {
         return Err("it holds no tensors by name".to_owned());
     }
-    let is_checkpoint = tensors.keys().any(|name| name.starts_with(ENTRY));
+    // The reader joins the names of dictionaries in one another by dots. A module may be called
+    // `model`, too: an entry is a dictionary of its own.
+    let is_entry = |entry: &&str| {
+        let mut names = tensors.keys();
+        names.any(|name| inside(name, entry).is_some())
+            && PytorchReader::with_top_level_key(path, entry).is_ok()
+    };
+    let entry = ENTRIES.into_iter().find(is_entry);
     let mut read = vec![];
     for (name, tensor) in tensors {
-        let name = match name.strip_prefix(ENTRY) {
-            Some(inner) => inner.to_owned(),
-            None if is_checkpoint => continue,
+        let name = match entry.map(|entry| inside(&name, entry)) {
+            Some(Some(inner)) => inner.to_owned(),
+            Some(None) => continue,
             None => name,
         };
         let dtype = match tensor.dtype() {
@@ -108,6 +122,11 @@ fn read_torch(path: &Path) -> Result<Vec<Stored>, String> {
         read.push(Stored { name, data });
     }
     Ok(read)
+}
+
+/// The name of a tensor inside an entry of a checkpoint, if it is there.
+fn inside<'a>(name: &'a str, entry: &str) -> Option<&'a str> {
+    name.strip_prefix(entry)?.strip_prefix('.')
 }
 
 fn stored(name: &str, view: &safetensors::tensor::TensorView<'_>) -> Stored {

@@ -36,8 +36,10 @@ struct FileTensor {
     name: String,
     /// The same after renaming.
     renamed: String,
+    /// Empty if it is not of floats.
     shape: Vec<usize>,
-    values: Vec<f32>,
+    /// Its type if that is not one of floats.
+    values: Result<Vec<f32>, String>,
 }
 
 /// A leaf's name, with the shape that the file's layout has for it and the one that was found.
@@ -64,15 +66,16 @@ pub struct LoadReport {
 }
 
 impl Weights {
-    /// Reads a safetensors file, or one that `torch.save` wrote, alone or as the entry `state_dict` of
-    /// a checkpoint. No code of the file runs. `renames` turn the file's names into ours.
+    /// Reads a safetensors file, or one that `torch.save` wrote, alone or as the entry `state_dict`,
+    /// `model_state_dict` or `model` of a checkpoint. No code of the file runs. `renames` turn the
+    /// file's names into ours.
     ///
     /// Whether weights of linear layers are transposed is the file's to say: our own files say so in
     /// their metadata, and files without a note are PyTorch's unless fedround or burn produced them.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, has tensors that are not of floats, or names a layout that is unknown.
+    /// The file cannot be read, or names a layout that is unknown.
     pub fn read(path: &Path, renames: Renames<'_>) -> Result<Self, WeightsError> {
         let (layout, stored) = file::read(path)?;
         let mut tensors = vec![];
@@ -84,19 +87,17 @@ impl Weights {
             if renamed.ends_with("num_batches_tracked") {
                 continue;
             }
-            let data = data.map_err(|found| WeightsError::Type {
-                path: path.to_owned(),
-                name: name.clone(),
-                found,
-            })?;
             tensors.push(FileTensor {
                 name,
                 renamed,
-                shape: data.shape().to_vec(),
-                values: data.iter::<f32>().collect(),
+                shape: data
+                    .as_ref()
+                    .map(|d| d.shape().to_vec())
+                    .unwrap_or_default(),
+                values: data.map(|data| data.iter::<f32>().collect()),
             });
         }
-        tensors.sort_by(|a, b| a.renamed.cmp(&b.renamed));
+        tensors.sort_by(|a, b| (&a.renamed, &a.name).cmp(&(&b.renamed, &b.name)));
         Ok(Self {
             path: path.to_owned(),
             layout,
@@ -119,10 +120,11 @@ impl Weights {
     ///
     /// # Errors
     ///
-    /// No tensor has the name of a leaf, or the shape of one is not the leaf's: the error names both
-    /// shapes of all such leaves.
+    /// No tensor has the name of a leaf, or two have the name of one; a leaf's tensor is not of finite
+    /// floats, or its shape is not the leaf's: the error names both shapes of all such leaves. Tensors
+    /// that the model lacks may be anything.
     pub fn fit(&self, leaves: &[Leaf]) -> Result<Fitted, WeightsError> {
-        let (fitted, shapes) = self.fit_under(leaves, "");
+        let (fitted, shapes) = self.fit_under(leaves, "")?;
         if !shapes.is_empty() {
             return Err(WeightsError::Mismatch {
                 path: self.path.clone(),
@@ -139,7 +141,11 @@ impl Weights {
 
     /// The same of the leaves under a prefix, which the file's names lack, with the leaves whose
     /// shape is another; leaves that are not under it are neither loaded nor drawn.
-    pub(super) fn fit_under(&self, leaves: &[Leaf], prefix: &str) -> (Fitted, Vec<ShapeClash>) {
+    pub(super) fn fit_under(
+        &self,
+        leaves: &[Leaf],
+        prefix: &str,
+    ) -> Result<(Fitted, Vec<ShapeClash>), WeightsError> {
         let mut used = vec![false; self.tensors.len()];
         let (mut shapes, mut values) = (vec![], vec![]);
         let mut report = LoadReport::default();
@@ -154,10 +160,17 @@ impl Weights {
                 continue;
             };
             used[at] = true;
-            let (tensor, expected) = (&self.tensors[at], self.layout.shape(leaf));
+            let (tensor, found) = self.floats(at)?;
+            let expected = self.layout.shape(leaf);
             if tensor.shape == expected {
+                if !found.iter().all(|x| x.is_finite()) {
+                    return Err(WeightsError::NotFinite {
+                        path: self.path.clone(),
+                        name: tensor.name.clone(),
+                    });
+                }
                 report.loaded.push(leaf.name.clone());
-                values.push(Some(self.layout.to_ours(leaf, &tensor.values)));
+                values.push(Some(self.layout.to_ours(leaf, found)));
             } else {
                 shapes.push((leaf.name.clone(), expected, tensor.shape.clone()));
                 values.push(None);
@@ -165,16 +178,37 @@ impl Weights {
         }
         let rest = self.tensors.iter().zip(used).filter(|(_, used)| !used);
         report.left_over = rest.map(|(tensor, _)| tensor.both_names()).collect();
-        (Fitted { values, report }, shapes)
+        Ok((Fitted { values, report }, shapes))
     }
 
-    /// Where the tensor of a leaf is, called `name` in files without a prefix.
+    /// A tensor that has its name to itself, and its values, which are to be floats.
+    fn floats(&self, at: usize) -> Result<(&FileTensor, &[f32]), WeightsError> {
+        let tensor = &self.tensors[at];
+        let next = self.tensors.get(at + 1);
+        if let Some(other) = next.filter(|next| next.renamed == tensor.renamed) {
+            return Err(WeightsError::Twice {
+                path: self.path.clone(),
+                names: [tensor.name.clone(), other.name.clone()],
+                renamed: tensor.renamed.clone(),
+            });
+        }
+        match &tensor.values {
+            Ok(values) => Ok((tensor, values)),
+            Err(found) => Err(WeightsError::Type {
+                path: self.path.clone(),
+                name: tensor.name.clone(),
+                found: found.clone(),
+            }),
+        }
+    }
+
+    /// Where the tensor of a leaf is, called `name` in files without a prefix: the first one, if there
+    /// are more of the name.
     fn position(&self, name: &str, leaf: &Leaf) -> Option<usize> {
         let at = |name: &str| {
-            let found = self
-                .tensors
-                .binary_search_by(|t| t.renamed.as_str().cmp(name));
-            found.ok()
+            let at = self.tensors.partition_point(|t| t.renamed.as_str() < name);
+            let found = self.tensors.get(at)?;
+            (found.renamed == name).then_some(at)
         };
         let own = at(&self.layout.name(name, leaf));
         // `torch.nn.LSTMCell` does not number its layers.
@@ -189,7 +223,24 @@ impl Weights {
             path: self.path.clone(),
             expected: some_of(expected.collect()),
             found: some_of(found.collect()),
+            prefix: self.prefix(leaves),
         }
+    }
+
+    /// The first segments of all names, without which the file has tensors of the model: `module.`.
+    fn prefix(&self, leaves: &[Leaf]) -> Option<String> {
+        let name = &self.tensors.first()?.renamed;
+        let prefixes = name.match_indices('.').map(|(dot, _)| &name[..=dot]);
+        let shared = |prefix: &&str| {
+            let mut all = self.tensors.iter();
+            all.all(|tensor| tensor.renamed.starts_with(prefix))
+        };
+        let fits = |prefix: &&str| {
+            let under = |leaf: &Leaf| self.position(&format!("{prefix}{}", leaf.name), leaf);
+            leaves.iter().any(|leaf| under(leaf).is_some())
+        };
+        let found = prefixes.take_while(shared).find(fits);
+        found.map(str::to_owned)
     }
 }
 

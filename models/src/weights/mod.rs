@@ -30,8 +30,9 @@ pub use write::{NamedValues, little_endian, to_safetensors};
 ///
 /// # Errors
 ///
-/// The file cannot be read, a tensor is not of floats, or names and shapes are not the model's: the
-/// error lists what is missing, unexpected or of another shape.
+/// The file cannot be read, a leaf's tensor is not of finite floats or not alone under its name, or
+/// names and shapes are not the model's: the error lists what is missing, unexpected or of another
+/// shape.
 ///
 /// # Examples
 ///
@@ -54,7 +55,7 @@ pub fn load_weights(
 ) -> Result<Box<dyn Model>, WeightsError> {
     let leaves = model.leaves();
     let weights = Weights::read(path, renames)?;
-    let (fitted, shapes) = weights.fit_under(&leaves, prefix);
+    let (fitted, shapes) = weights.fit_under(&leaves, prefix)?;
     let LoadReport {
         drawn, left_over, ..
     } = fitted.report;

@@ -2,7 +2,8 @@
 
 /// Rules that turn PyTorch's names into ours, applied one after the other: `(from, to)` replaces
 /// whole segments between dots where they first stand, or at the start alone if `from` begins with
-/// `^`. An empty `to` leaves the tensor out.
+/// `^`. An empty `to` leaves the tensor out; if `from` ends with a dot, such as `^module.`, it removes
+/// the segments and keeps the tensor under the rest of its name.
 pub type Renames<'a> = &'a [(&'a str, &'a str)];
 
 /// For torchvision's `resnet18`, `resnet34` and `resnet50` to [`ResNet`](crate::ResNet).
@@ -30,15 +31,21 @@ pub(super) fn rename(name: &str, renames: Renames<'_>) -> Option<String> {
             Some(from) => (true, from),
             None => (false, *from),
         };
-        let from: Vec<&str> = from.split('.').collect();
+        // `module.` stands for the segments before others, not for all of a name.
+        let prefix = from.strip_suffix('.').filter(|_| to.is_empty());
+        let from: Vec<&str> = prefix.unwrap_or(from).split('.').collect();
         let found = segments.windows(from.len()).position(|w| w == from);
         let Some(at) = found.filter(|at| !anchored || *at == 0) else {
             continue;
         };
-        if to.is_empty() {
+        let after = at + from.len();
+        if !to.is_empty() {
+            segments.splice(at..after, to.split('.'));
+        } else if prefix.is_none() {
             return None;
+        } else if after < segments.len() {
+            segments.drain(at..after);
         }
-        segments.splice(at..at + from.len(), to.split('.'));
     }
     Some(segments.join("."))
 }

@@ -8,6 +8,7 @@
 
 mod auxiliaries;
 mod files;
+mod foreign_files;
 mod functions;
 mod interop;
 mod low_rank;
