@@ -161,7 +161,9 @@ impl Report {
 
     /// Seconds of training, without evaluation.
     pub fn seconds(&self) -> f64 {
-        self.history.iter().map(|round| round.seconds).sum()
+        let rounds = self.history.iter();
+        // The sum of no numbers is -0.0.
+        rounds.fold(0.0, |sum, round| sum + round.seconds)
     }
 
     /// Local steps of all clients in a second of training; 0 before any.
@@ -173,13 +175,18 @@ impl Report {
     }
 
     /// The [headline](Scores::headline) at each evaluation, with the bytes of all directions until
-    /// then.
+    /// then. Where the headline is the clients' after some rounds and the server's after others, as in
+    /// LG-FedAvg's phases, the curve has the evaluations whose headline is of the same models as the
+    /// last one.
     pub fn accuracy_curve(&self) -> Vec<Point> {
+        let of_clients = self.scores.as_ref().map(Scores::is_of_clients);
         let mut bytes = 0;
         let mut curve = vec![];
         for round in &self.history {
             bytes += round.bytes_up + round.bytes_down + round.bytes_across;
-            curve.extend(round.scores.as_ref().map(|scores| Point {
+            let scores = round.scores.as_ref();
+            let scores = scores.filter(|own| of_clients.is_none_or(|of| of == own.is_of_clients()));
+            curve.extend(scores.map(|scores| Point {
                 round: round.number,
                 bytes,
                 value: scores.headline(),
@@ -195,6 +202,24 @@ impl Report {
         curve
     }
 
+    /// Without the results of evaluations: those of a run that trained nothing are the first model's.
+    pub(super) fn without_scores(self) -> Self {
+        let without = |round| Round {
+            scores: None,
+            validation_accuracy: None,
+            ..round
+        };
+        Self {
+            history: self.history.into_iter().map(without).collect(),
+            scores: None,
+            client_accuracy: vec![],
+            ensemble_accuracy: None,
+            adversary: vec![],
+            best: None,
+            ..self
+        }
+    }
+
     /// The largest BLEU-4 of all evaluations.
     pub fn best_bleu(&self) -> Option<f64> {
         let scores = self
@@ -203,5 +228,15 @@ impl Report {
             .filter_map(|round| round.scores.as_ref());
         let bleu = scores.chain(&self.scores).filter_map(|scores| scores.bleu);
         bleu.map(|[.., four]| four).reduce(f64::max)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_rounds_take_no_time() {
+        assert!(Report::default().seconds().is_sign_positive());
     }
 }

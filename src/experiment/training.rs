@@ -179,8 +179,9 @@ impl Run {
         self.validate(report, &tested.validation)
     }
 
-    /// Evaluates it on validation examples, and takes it in as the best model if it is. Parties have told how
-    /// their clients' own models do.
+    /// Evaluates it on validation examples, and takes it in as the best model if it is. A model of the server
+    /// and models of clients are measured in two ways: the first evaluation of the others begins anew. Parties
+    /// have told how their clients' own models do.
     fn validate(&self, report: &mut Report, told: &[(usize, f64)]) -> Result<(), ExperimentError> {
         let (Some(validation), Some(round)) = (&self.validation, report.history.last_mut()) else {
             return Ok(());
@@ -194,9 +195,10 @@ impl Run {
             false => validation.accuracy(&self.simulation)?,
         };
         round.validation_accuracy = Some(found);
-        let before = report.best.as_ref().map(|best| best.validation_accuracy);
-        if before.is_none_or(|before| found > before) {
-            let number = round.number;
+        let number = round.number;
+        let before = report.best.as_ref();
+        let before = before.filter(|best| same_models(&report.history, best.round, number));
+        if before.is_none_or(|before| found > before.validation_accuracy) {
             report.best = Some(self.best_model(number, found)?);
         }
         Ok(())
@@ -247,6 +249,15 @@ impl Run {
     }
 }
 
+/// Whether two rounds were evaluated with models of the same kind: the server's, or the clients' own.
+fn same_models(history: &[Round], one: usize, other: usize) -> bool {
+    let personal = |number| {
+        let round = history.iter().find(|round| round.number == number)?;
+        Some(round.scores.as_ref()?.personal)
+    };
+    personal(one) == personal(other)
+}
+
 /// Fails for a run without any trained round, unless rounds are left.
 fn check_trained(report: &Report) -> Result<(), ExperimentError> {
     let rounds = report.rounds();
@@ -260,6 +271,9 @@ fn check_trained(report: &Report) -> Result<(), ExperimentError> {
 
 /// The error of a run with its report.
 fn failed(mut report: Report, source: ExperimentError) -> ExperimentError {
+    if !report.trained() {
+        report = report.without_scores();
+    }
     report.status = Status::Failed;
     ExperimentError::Training {
         source: Box::new(source),

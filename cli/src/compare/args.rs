@@ -43,11 +43,11 @@ pub(crate) struct CompareArgs {
     /// What the switch above was called.
     #[arg(skip = "--select")]
     pub select_flag: &'static str,
-    /// Of the combinations of --select, try so many, drawn from --seed; then NAME=LOW..HIGH is a range
-    /// of positive numbers, of which each power of ten is as likely as another
+    /// Try N random combinations of --select, drawn from --seed. A range NAME=LOW..HIGH is drawn on a log
+    /// scale
     #[arg(long, value_name = "N", requires = "select")]
     pub random: Option<usize>,
-    /// Of `fedround sweep --halving`: one candidate in so many goes on.
+    /// The K of `fedround sweep --halving`: one candidate in K continues.
     #[arg(skip)]
     pub halving: Option<usize>,
     /// Number of seeds

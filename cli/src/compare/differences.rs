@@ -5,34 +5,9 @@ use fedround::experiment::Status;
 use fedround_metrics::paired::{CorrectedDifference, PairedDifference, corrected};
 use serde::{Deserialize, Serialize};
 
+use super::quantity::Quantity;
 use super::record::Record;
 use crate::table::table;
-
-/// What is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Quantity {
-    /// Of what the algorithm trains, after the last round.
-    Accuracy,
-    /// Of the model that validation examples choose.
-    ChosenTestAccuracy,
-}
-
-impl Quantity {
-    fn of(self, run: &Record) -> Option<f64> {
-        match self {
-            Self::Accuracy => run.accuracy,
-            Self::ChosenTestAccuracy => run.chosen_test_accuracy,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Accuracy => "accuracy",
-            Self::ChosenTestAccuracy => "chosen accuracy",
-        }
-    }
-}
 
 /// An algorithm less the first one, over the seeds with which both are complete.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -50,14 +25,19 @@ pub(crate) struct Difference {
 }
 
 /// The difference of each algorithm but the first from the first; runs are in the order of seeds.
-pub(super) fn differences(algorithms: &[(&str, Vec<Option<&Record>>)]) -> Vec<Difference> {
+/// They are of the quantity that all runs have in common, or of the models that validation examples choose.
+pub(super) fn differences(
+    algorithms: &[(&str, Vec<Option<&Record>>)],
+    of: Quantity,
+) -> Vec<Difference> {
     let Some(((from, baseline), others)) = algorithms.split_first() else {
         return vec![];
     };
     let runs = algorithms.iter().flat_map(|(_, runs)| runs).flatten();
-    let of = match { runs }.any(|run| run.chosen_test_accuracy.is_some()) {
-        true => Quantity::ChosenTestAccuracy,
-        false => Quantity::Accuracy,
+    let chosen = { runs }.any(|run| run.chosen_test_accuracy.is_some());
+    let of = match of {
+        Quantity::Accuracy if chosen => Quantity::ChosenTestAccuracy,
+        own => own,
     };
     let value = |run: &Option<&Record>| {
         let complete = run.filter(|run| run.status == Status::Complete);
@@ -77,7 +57,7 @@ pub(super) fn differences(algorithms: &[(&str, Vec<Option<&Record>>)]) -> Vec<Di
         from: (*from).to_owned(),
         of,
         difference: found.map(|found| found.difference),
-        p_holm: found.map(|found| found.p_holm),
+        p_holm: found.and_then(|found| found.p_holm),
         shown: found.is_some_and(|found| found.is_shown()),
     };
     others
@@ -87,28 +67,56 @@ pub(super) fn differences(algorithms: &[(&str, Vec<Option<&Record>>)]) -> Vec<Di
         .collect()
 }
 
-/// A table of them, and what its numbers are; nothing of no differences.
-pub(super) fn text(differences: &[Difference], style: &str) -> Option<(Table, String)> {
+/// A table of them, and what its numbers are; nothing of no differences. There are as many `seeds`, and
+/// accuracies are `mixed` if some are of the clients' own models and others of the server's.
+pub(super) fn text(
+    differences: &[Difference],
+    (seeds, mixed): (usize, bool),
+    style: &str,
+) -> Option<(Table, String)> {
     let first = differences.first()?;
-    let header = ["algorithm", "difference", "95 % interval", "p", "verdict"];
+    let known = || differences.iter().filter_map(|d| d.difference);
+    // Where a pair is missing, each row says how many it has.
+    let with_pairs = known().any(|d| d.pairs < seeds);
+    let mut header = vec!["algorithm", "difference", "95 % interval", "p", "verdict"];
+    if with_pairs {
+        header.insert(1, "pairs");
+    }
     let rows = differences.iter().map(|d| {
         let points = |x: f64| format!("{:+.2}", 100.0 * x);
         let of = |cell: &dyn Fn(&PairedDifference) -> String| {
             d.difference.as_ref().map_or("-".to_owned(), cell)
         };
-        [
+        let mut cells = vec![
             d.algorithm.clone(),
             of(&|d| points(d.mean)),
-            of(&|d| format!("{} to {}", points(d.low), points(d.high))),
+            of(&|d| match d.p {
+                Some(_) => format!("{} to {}", points(d.low), points(d.high)),
+                None => "-".to_owned(),
+            }),
             d.p_holm.map_or("-".to_owned(), probability),
             verdict(d).to_owned(),
-        ]
+        ];
+        if with_pairs {
+            cells.insert(1, of(&|d| format!("{} of {seeds}", d.pairs)));
+        }
+        cells
     });
+    let tests = match differences.iter().filter(|d| d.p_holm.is_some()).count() {
+        0 => String::new(),
+        1 => "; Student's t-interval and p of one test".to_owned(),
+        n => format!("; Student's t-intervals; p after Holm's correction for {n} tests"),
+    };
+    let unlike = match mixed && first.of != Quantity::LocalAccuracy {
+        true => {
+            "; some accuracies are of the clients' own models and others of the server's model, so that differences between these are of two measures"
+        }
+        false => "",
+    };
     let about = format!(
-        "differences from {} in {}, in percentage points, paired by seed; Student's t-intervals; p after Holm's correction for {} tests",
+        "differences from {} in {}, in percentage points, paired by seed{tests}{unlike}",
         first.from,
         first.of.name(),
-        differences.len(),
     );
     Some((table(style, header, 1, rows), about))
 }
@@ -116,6 +124,7 @@ pub(super) fn text(differences: &[Difference], style: &str) -> Option<(Table, St
 fn verdict(difference: &Difference) -> &'static str {
     match (difference.difference, difference.shown) {
         (None, _) => "fewer than two seeds",
+        (Some(PairedDifference { p: None, .. }), _) => "no spread between seeds",
         (Some(_), false) => "no difference shown",
         (Some(d), true) if d.mean > 0.0 => "higher",
         (Some(_), true) => "lower",
@@ -132,8 +141,11 @@ pub(crate) fn probability(p: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::line::Local;
     use super::super::statistics::tests::run;
     use super::*;
+    use crate::run::Models;
+    use crate::table::MARKDOWN;
 
     fn runs(accuracies: &[f64]) -> Vec<Record> {
         let runs = accuracies.iter();
@@ -144,7 +156,7 @@ mod tests {
     fn found(algorithms: &[(&'static str, Vec<Record>)]) -> Vec<Difference> {
         let named = algorithms.iter();
         let named = named.map(|(name, runs)| (*name, runs.iter().map(Some).collect()));
-        differences(&named.collect::<Vec<_>>())
+        differences(&named.collect::<Vec<_>>(), Quantity::Accuracy)
     }
 
     #[test]
@@ -160,13 +172,60 @@ mod tests {
             ("higher", "no difference shown")
         );
         let p = found[0].difference.unwrap().p;
-        assert_eq!(found[0].p_holm, Some(2.0 * p));
-        let (table, about) = text(&found, crate::table::MARKDOWN).unwrap();
+        assert_eq!(found[0].p_holm, p.map(|p| 2.0 * p));
+        let (table, about) = text(&found, (4, false), MARKDOWN).unwrap();
         assert!(
-            about.contains("differences from base in accuracy"),
+            about.contains("differences from base in accuracy") && about.contains("for 2 tests"),
             "{about}"
         );
         assert!(table.to_string().contains("+2.00"), "{table}");
+        assert!(!table.to_string().contains("pairs"), "{table}");
+    }
+
+    #[test]
+    fn seeds_without_a_spread_show_nothing_and_are_no_test() {
+        let base = ("base", runs(&[0.5, 0.6, 0.7]));
+        // One more test example of 100 is right with each seed.
+        let by_one = ("by one", runs(&[0.51, 0.61, 0.71]));
+        let other = ("other", runs(&[0.52, 0.6, 0.71]));
+        let found = found(&[base, by_one, other]);
+        assert_eq!((found[0].shown, found[0].p_holm), (false, None));
+        assert_eq!(verdict(&found[0]), "no spread between seeds");
+        let (table, about) = text(&found, (3, false), MARKDOWN).unwrap();
+        assert!(about.contains("p of one test"), "{about}");
+        assert!(table.to_string().contains("|      +1.00 |"), "{table}");
+    }
+
+    #[test]
+    fn unlike_accuracies_are_compared_by_what_they_have_in_common() {
+        let of_clients = |accuracy: f64| Record {
+            accuracy_of: Models::Clients,
+            local_accuracy: Some(Local { mean: accuracy }),
+            ..run(Status::Complete, &[accuracy])
+        };
+        let of_server = |accuracy: f64, local: f64| Record {
+            local_accuracy: Some(Local { mean: local }),
+            ..run(Status::Complete, &[accuracy])
+        };
+        let server = [of_server(0.9, 0.5), of_server(0.8, 0.7)];
+        let clients = [of_clients(0.6), of_clients(0.75)];
+        let all: Vec<&Record> = server.iter().chain(&clients).collect();
+        assert_eq!(Quantity::common(&all), Quantity::LocalAccuracy);
+        assert_eq!(Quantity::common(&all[..2]), Quantity::Accuracy);
+        let named = [("server", &server), ("clients", &clients)];
+        let named = named.map(|(name, runs)| (name, runs.iter().map(Some).collect()));
+        let found = differences(&named, Quantity::common(&all));
+        assert!((found[0].difference.unwrap().mean - 0.075).abs() < 1e-12);
+        let (_, about) = text(&found, (2, true), MARKDOWN).unwrap();
+        assert!(about.contains("in local accuracy"), "{about}");
+        // Without local accuracies it is said that these are two measures.
+        let mut without = server.clone();
+        without[0].local_accuracy = None;
+        let all: Vec<&Record> = without.iter().chain(&clients).collect();
+        let of = Quantity::common(&all);
+        assert_eq!(of, Quantity::Accuracy);
+        let (_, about) = text(&differences(&named, of), (2, true), MARKDOWN).unwrap();
+        assert!(about.contains("of two measures"), "{about}");
     }
 
     #[test]
@@ -175,6 +234,8 @@ mod tests {
         other[1].status = Status::Failed;
         let all = found(&[("base", base), ("other", other)]);
         assert_eq!(all[0].difference.unwrap().pairs, 2);
+        let (table, _) = text(&all, (3, false), MARKDOWN).unwrap();
+        assert!(table.to_string().contains("2 of 3"), "{table}");
         let one = found(&[("base", runs(&[0.5])), ("other", runs(&[0.9]))]);
         assert_eq!(
             (one[0].shown, verdict(&one[0])),

@@ -47,15 +47,15 @@ pub(crate) enum CompareError {
     NoWholeNumber { name: String, low: f64, high: f64 },
     #[error("a range such as that of `{name}` has no end of values; expected --random N beside it")]
     RangeNotDrawn { name: String },
-    #[error("`{}` holds a comparison of {found}, none of which is compared now", dir.display())]
+    #[error("`{}` holds a comparison of {found}; none of these is in the new comparison", dir.display())]
     Another { dir: PathBuf, found: String },
     #[error("`{}` holds a run, expected a folder for several runs", dir.display())]
     HoldsRun { dir: PathBuf },
-    #[error("--select chooses on validation examples, of which clients hold none back")]
-    SelectOnNothing,
     #[error(
-        "--halving {found}: expected a whole number of at least 2, as one candidate in so many goes on"
+        "--select needs validation examples, but no client holds any back; add --validation 0.1"
     )]
+    SelectOnNothing,
+    #[error("--halving {found}: expected 2 or more; with K, one candidate in K continues")]
     Halving { found: usize },
     #[error("--halving continues runs from their checkpoints, and --checkpoint off writes none")]
     HalvingWithoutCheckpoints,

@@ -19,7 +19,7 @@ struct Round<'a> {
     algorithm: &'a str,
     seed: u64,
     round: usize,
-    /// Both directions, all clients, with the rounds before it.
+    /// All directions, all clients, with the rounds before it.
     bytes: u64,
     /// Of what the algorithm trains.
     accuracy: Option<f64>,
@@ -47,10 +47,15 @@ pub(super) fn write(
     let curves: Vec<_> = chosen
         .map(|i| {
             let runs = runs_of(i, cells, records);
-            (grid.algorithms[i].name.as_str(), mean_curve(&runs))
+            (
+                grid.algorithms[i].name.as_str(),
+                mean_curve(&runs, comparison.target_of),
+            )
         })
         .collect();
-    plot::draw(&dir.join("accuracy.svg"), &curves, comparison.target)
+    let of = comparison.algorithms.iter().map(|row| row.accuracy_of);
+    let label = comparison.target_of.label(of);
+    plot::draw(&dir.join("accuracy.svg"), &curves, comparison.target, label)
 }
 
 /// Writes `curves.csv`: every round of every run.

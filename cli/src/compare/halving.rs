@@ -59,7 +59,8 @@ pub(super) fn train_by_halving(
     Ok(())
 }
 
-/// Whether a run need not go on to be judged after so many rounds. One that failed would fail again.
+/// Whether a run can be judged after this many rounds without further training. A failed run can: it would
+/// fail again.
 fn reached(record: Option<&Record>, rounds: usize) -> bool {
     record.is_some_and(|run| match run.status {
         Status::Failed => true,

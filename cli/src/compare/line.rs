@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::run::Models;
+
 /// The accuracy of clients on their own test examples.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Local {
@@ -21,49 +23,53 @@ pub(crate) struct Score {
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Line {
     pub round: usize,
-    /// Of an algorithm with several.
+    /// The phase's name, if the algorithm has several phases.
     #[serde(default)]
     pub phase: Option<String>,
     pub train_loss: Option<f64>,
-    /// Of what the algorithm trains.
+    /// Accuracy of the models that the algorithm trains.
     pub accuracy: Option<f64>,
-    /// Of the server's model, like the one below.
+    /// Whose models `accuracy` is of; older files do not say it.
+    #[serde(default)]
+    pub accuracy_of: Option<Models>,
+    /// Loss of the server's model on the test set.
     pub test_loss: Option<f64>,
+    /// Accuracy of the server's model on the test set.
     pub test_accuracy: Option<f64>,
-    /// Of each class, where the server's model was evaluated.
+    /// Accuracy for each class, if the server's model was evaluated.
     #[serde(default)]
     pub class_accuracy: Option<Vec<Option<f64>>>,
-    /// Over the clients' own test examples.
+    /// Accuracy over the clients' own test examples.
     #[serde(default)]
     pub local_accuracy: Option<Local>,
-    /// The same of the algorithm's evaluations with a name, by that name.
+    /// The same for the algorithm's named evaluations, by name.
     #[serde(default)]
     pub evaluations: BTreeMap<String, Local>,
-    /// Of each client, with `--track-clients`.
+    /// Accuracy and loss of each client, with `--track-clients`.
     #[serde(default)]
     pub clients: BTreeMap<usize, Score>,
-    /// Of each domain, with `--track-clients`.
+    /// Accuracy and loss on each domain's test examples, with `--track-clients`.
     #[serde(default)]
     pub domains: BTreeMap<String, Score>,
     #[serde(default)]
     pub validation_accuracy: Option<f64>,
-    /// BLEU-1 to BLEU-4, of models that describe images.
+    /// BLEU-1 to BLEU-4, if the model describes images.
     #[serde(default)]
     pub test_bleu: Option<[Option<f64>; 4]>,
-    /// Of models that answer questions.
+    /// VQA accuracy, if the model answers questions.
     #[serde(default)]
     pub test_vqa_accuracy: Option<f64>,
-    /// Of models of next characters.
+    /// Perplexity, if the model predicts next characters.
     #[serde(default)]
     pub test_perplexity: Option<f64>,
-    /// On the virtual clock, where there is one.
+    /// Seconds on the virtual clock, if there is one.
     #[serde(default)]
     pub virtual_seconds: Option<f64>,
     pub bytes_up: u64,
     pub bytes_down: u64,
     #[serde(default)]
     pub bytes_across: u64,
-    /// All directions, with the rounds before it.
+    /// Bytes in all directions, of this round and of all rounds before it.
     #[serde(skip)]
     pub bytes: u64,
 }
@@ -72,6 +78,12 @@ impl Line {
     /// The bytes of all directions.
     pub fn sent(&self) -> u64 {
         self.bytes_up + self.bytes_down + self.bytes_across
+    }
+
+    /// The accuracy of what the algorithm trains, if it is of these models.
+    pub fn accuracy_as(&self, of: Models) -> Option<f64> {
+        self.accuracy
+            .filter(|_| self.accuracy_of.is_none_or(|own| own == of))
     }
 
     /// The mean over clients of the loss on their own test examples; `None` unless all of them are known.

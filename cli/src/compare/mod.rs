@@ -2,6 +2,7 @@
 
 mod args;
 mod conflicts;
+mod counts;
 mod differences;
 mod entrant;
 mod error;
@@ -10,6 +11,7 @@ mod grid;
 mod halving;
 mod line;
 mod plot;
+mod quantity;
 mod record;
 mod report;
 mod rungs;
@@ -34,6 +36,7 @@ pub(super) use files::{COMPARISON, write_curves};
 pub(super) use grid::Cell;
 pub(super) use line::{Line, Score};
 pub(super) use plot::draw;
+pub(super) use quantity::Quantity;
 pub(super) use record::Record;
 pub(super) use report::{Comparison, RunRow, runs_of};
 pub(super) use search::{Search, Strategy};

@@ -11,9 +11,14 @@ use crate::plot::{Axis, Chart, Series, text};
 type Curve<'a> = (&'a str, Vec<MeanPoint>);
 
 /// Draws mean curves with a band of one standard deviation, and the target as a dashed line, to
-/// an SVG file.
-pub(crate) fn draw(path: &Path, curves: &[Curve<'_>], target: Option<f64>) -> Result<(), CliError> {
-    let y = Axis::Share("test accuracy");
+/// an SVG file. `label` says what the accuracy is of.
+pub(crate) fn draw(
+    path: &Path,
+    curves: &[Curve<'_>],
+    target: Option<f64>,
+    label: &str,
+) -> Result<(), CliError> {
+    let y = Axis::Share(label);
     let over_rounds = Chart {
         target,
         ..Chart::rounds(y)

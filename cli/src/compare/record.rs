@@ -25,53 +25,54 @@ use crate::terminal::tell;
 pub(crate) struct Record {
     pub status: Status,
     pub error: Option<String>,
+    pub seed: Option<u64>,
     pub rounds: usize,
-    /// Of what the algorithm trains.
+    /// Accuracy of the models that the algorithm trains.
     pub accuracy: Option<f64>,
     #[serde(default)]
     pub accuracy_of: Models,
     pub best_accuracy: Option<f64>,
-    /// Of the server's model.
+    /// Accuracy of the server's model on the test set.
     pub test_accuracy: Option<f64>,
     pub best_test_accuracy: Option<f64>,
     pub best_round: Option<usize>,
-    /// The best one on validation examples, where clients hold some back.
+    /// The best accuracy on validation examples, if clients hold some back.
     pub validation_accuracy: Option<f64>,
-    /// What the model that it chooses has on test examples.
+    /// Accuracy on test examples of the model that was chosen on validation examples.
     pub chosen_test_accuracy: Option<f64>,
     pub local_accuracy: Option<Local>,
     pub newcomer_accuracy: Option<f64>,
-    /// By the client's number.
+    /// Accuracy of each client, by its number.
     #[serde(default)]
     pub client_accuracy: Vec<Option<f64>>,
     pub ensemble_accuracy: Option<f64>,
-    /// Of each protected attribute, where adversaries looked.
+    /// AUC of the adversary for each protected attribute, if there were adversaries.
     #[serde(default)]
     pub adversary: Vec<AttributeAuc>,
-    /// BLEU-1 to BLEU-4, of models that describe images.
+    /// BLEU-1 to BLEU-4, if the model describes images.
     #[serde(default)]
     pub bleu: Option<[Option<f64>; 4]>,
     pub best_bleu: Option<f64>,
     pub vqa_accuracy: Option<f64>,
-    /// Of models of next characters.
+    /// Perplexity, if the model predicts next characters.
     #[serde(default)]
     pub perplexity: Option<f64>,
-    /// By the name of the evaluation, over clients.
+    /// Accuracy over clients for each named evaluation, by name.
     #[serde(default)]
     pub evaluations: BTreeMap<String, Local>,
-    /// By the class's name.
+    /// Accuracy for each class, by its name.
     #[serde(default)]
     pub class_accuracy: Map<String, serde_json::Value>,
-    /// The last of each number that the algorithm's server keeps, by layer and name.
+    /// The last value of each number that the algorithm's server keeps, by layer and name.
     #[serde(default)]
     pub server: BTreeMap<String, Option<f64>>,
-    /// What noise left of the clients' privacy, where there was some.
+    /// Privacy spent by the whole run, if the algorithm adds noise.
     #[serde(default)]
     pub privacy: Option<Privacy>,
     pub seconds: f64,
     pub bytes_up: u64,
     pub bytes_down: u64,
-    /// Between clients.
+    /// Bytes sent between clients.
     #[serde(default)]
     pub bytes_across: u64,
     /// Its rounds.
@@ -147,9 +148,10 @@ impl Record {
         Ok(Some(record))
     }
 
-    /// The accuracy of what the algorithm trains, in the course of its rounds.
+    /// The accuracy of what the algorithm trains, in the course of its rounds: where phases train different
+    /// models, of those that the last accuracy is of.
     pub fn curve(&self) -> Vec<Point> {
-        self.points(|line| line.accuracy)
+        self.points(|line| line.accuracy_as(self.accuracy_of))
     }
 
     /// The test accuracy of the server's model.
@@ -170,7 +172,7 @@ impl Record {
         last.into_iter().flatten().filter_map(known).collect()
     }
 
-    fn points(&self, value: fn(&Line) -> Option<f64>) -> Vec<Point> {
+    fn points(&self, value: impl Fn(&Line) -> Option<f64>) -> Vec<Point> {
         let point = |line: &Line| {
             Some(Point {
                 round: line.round,

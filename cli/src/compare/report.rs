@@ -5,11 +5,13 @@ use std::path::Path;
 use fedround::experiment::Status;
 use serde::{Deserialize, Serialize};
 
+use super::counts::Counts;
 use super::differences::{Difference, differences};
 use super::grid::{Cell, Grid};
+use super::quantity::{Quantity, Target};
 use super::record::Record;
 use super::select::choose;
-use super::statistics::{Row, Spread, reach};
+use super::statistics::{Row, Spread};
 use crate::run::Models;
 use crate::settings::Settings;
 use crate::terminal::command_line;
@@ -19,12 +21,15 @@ use crate::terminal::command_line;
 pub(crate) struct Comparison {
     pub data: String,
     pub partition: String,
-    pub clients: usize,
+    pub clients: Counts,
     pub model: String,
-    pub rounds: usize,
+    pub rounds: Counts,
     pub seeds: Vec<u64>,
     /// The accuracy that was to be reached: the user's, or the first algorithm's own.
     pub target: Option<f64>,
+    /// What of a run was to reach it.
+    #[serde(default)]
+    pub target_of: Quantity,
     pub algorithms: Vec<Row>,
     /// Of each algorithm from the first one, over seeds.
     #[serde(default)]
@@ -62,6 +67,8 @@ pub(crate) struct RunRow {
     pub bytes_to_target: Option<u64>,
     pub bytes_up: Option<u64>,
     pub bytes_down: Option<u64>,
+    /// From clients to other clients.
+    pub bytes_across: Option<u64>,
     /// Of training.
     pub seconds: Option<f64>,
     pub error: Option<String>,
@@ -71,24 +78,31 @@ pub(crate) struct RunRow {
 impl Comparison {
     pub(super) fn new(grid: &Grid, cells: &[Cell], records: &[Option<Record>], dir: &Path) -> Self {
         let shared = &grid.shared;
-        let target = shared.target.or_else(|| {
-            let complete = runs_of(0, cells, records).into_iter().flatten();
-            let complete = complete.filter(|run| run.status == Status::Complete);
-            Some(Spread::of(complete.filter_map(|run| run.accuracy))?.mean)
-        });
-        let row = |i: usize| {
-            let (entrant, runs) = (&grid.algorithms[i], runs_of(i, cells, records));
-            Row::new(&entrant.name, &entrant.spec, &runs, target)
-        };
         let chosen = choose(&grid.algorithms, |i| runs_of(i, cells, records));
         let tried = grid.algorithms.len();
         let compared = chosen.iter().map(|&i| {
             let name = grid.algorithms[i].name.as_str();
             (name, runs_of(i, cells, records))
         });
+        let compared: Vec<_> = compared.collect();
+        let all: Vec<&Record> = compared
+            .iter()
+            .flat_map(|(_, runs)| complete(runs))
+            .collect();
+        let of = Quantity::common(&all);
+        let accuracy = shared.target.or_else(|| {
+            let (_, first) = compared.first()?;
+            Some(Spread::of(complete(first).filter_map(|run| of.of(run)))?.mean)
+        });
+        let target = accuracy.map(|accuracy| Target { accuracy, of });
+        let row = |i: usize| {
+            let (entrant, runs) = (&grid.algorithms[i], runs_of(i, cells, records));
+            Row::new(&entrant.name, &entrant.spec, &runs, target)
+        };
         Self {
             algorithms: chosen.iter().map(|&i| row(i)).collect(),
-            differences: differences(&compared.collect::<Vec<_>>()),
+            differences: differences(&compared, of),
+            target_of: of,
             candidates: match tried > chosen.len() {
                 true => (0..tried).map(row).collect(),
                 false => vec![],
@@ -121,13 +135,15 @@ impl Comparison {
             data: several(&|own| own.data.name()),
             partition: several(&|own| own.run.partition.to_string()),
             model: several(&|own| own.model.clone()),
+            clients: Counts::of(entrants.iter().map(|(_, own)| own.run.clients)),
+            rounds: Counts::of(entrants.iter().map(|(_, own)| own.rounds)),
             ..Self::about((first, seeds, None), cells, records, dir)
         })
     }
 
     /// Without the algorithms.
     fn about(
-        (shared, seeds, target): (&Settings, &[u64], Option<f64>),
+        (shared, seeds, target): (&Settings, &[u64], Option<Target>),
         cells: &[Cell],
         records: &[Option<Record>],
         dir: &Path,
@@ -137,11 +153,12 @@ impl Comparison {
         Self {
             data: shared.data.name(),
             partition: shared.run.partition.to_string(),
-            clients: shared.run.clients,
+            clients: Counts::One(shared.run.clients),
             model: shared.model.clone(),
-            rounds: shared.rounds,
+            rounds: Counts::One(shared.rounds),
             seeds: seeds.to_vec(),
-            target,
+            target: target.map(|target| target.accuracy),
+            target_of: Quantity::default(),
             algorithms: vec![],
             differences: vec![],
             candidates: vec![],
@@ -153,8 +170,8 @@ impl Comparison {
 }
 
 impl RunRow {
-    fn new(cell: &Cell, record: Option<&Record>, target: Option<f64>) -> Self {
-        let reached = record.and_then(|run| reach(run, target));
+    fn new(cell: &Cell, record: Option<&Record>, target: Option<Target>) -> Self {
+        let reached = record.and_then(|run| target?.reached(run));
         let local = record.and_then(|run| run.local_accuracy.as_ref());
         Self {
             algorithm: cell.name.clone(),
@@ -180,11 +197,18 @@ impl RunRow {
             bytes_to_target: reached.map(|point| point.bytes),
             bytes_up: record.map(|run| run.bytes_up),
             bytes_down: record.map(|run| run.bytes_down),
+            bytes_across: record.map(|run| run.bytes_across),
             seconds: record.map(|run| run.seconds),
             error: record.and_then(|run| run.error.clone()),
             folder: cell.folder.display().to_string(),
         }
     }
+}
+
+/// The complete ones of an algorithm's runs.
+fn complete<'r>(runs: &[Option<&'r Record>]) -> impl Iterator<Item = &'r Record> {
+    let runs = runs.iter().copied().flatten();
+    runs.filter(|run| run.status == Status::Complete)
 }
 
 /// An algorithm's runs, one for each seed.

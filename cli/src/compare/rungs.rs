@@ -5,9 +5,9 @@ use super::error::CompareError;
 /// How many of the candidates go on, and after how many rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Halving {
-    /// One in so many goes on.
+    /// One candidate in this many continues.
     pub keep_one_in: usize,
-    /// Of those that are left at the end.
+    /// Rounds of the candidate that reaches the end.
     pub rounds: usize,
 }
 

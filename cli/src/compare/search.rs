@@ -139,7 +139,7 @@ fn random(searches: &[Search], count: usize, seed: u64) -> Vec<Vec<String>> {
         }
         let mut draw = |search: &Search| match &search.values {
             Values::Each(values) => values[stream.below(values.len())].clone(),
-            Values::Range(low, high) => short(low * (high / low).powf(stream.unit())),
+            &Values::Range(low, high) => short(low * (high / low).powf(stream.unit()), (low, high)),
             // The number above the last one is the end of its share.
             Values::Whole(low, high) => {
                 let drawn = low * ((high + 1.0) / low).powf(stream.unit());
@@ -154,10 +154,12 @@ fn random(searches: &[Search], count: usize, seed: u64) -> Vec<Vec<String>> {
     found
 }
 
-/// A number of three digits, as a person would write it.
-fn short(value: f64) -> String {
-    let rounded: f64 = format!("{value:.2e}").parse().unwrap_or(value);
-    rounded.to_string()
+/// A number of three digits, as a person would write it; of more digits if three leave the range.
+fn short(value: f64, (low, high): (f64, f64)) -> String {
+    let value = value.clamp(low, high);
+    let mut rounded = (2..17).filter_map(|digits| format!("{value:.digits$e}").parse().ok());
+    let rounded = rounded.find(|rounded| (low..=high).contains(rounded));
+    rounded.unwrap_or(value).to_string()
 }
 
 #[cfg(test)]
@@ -214,6 +216,11 @@ mod tests {
         // There are two, and no more.
         assert_eq!(random(&searches[1..], 10, 1).len(), 2);
         assert!(Strategy::All.combinations(&searches).is_err());
-        assert_eq!(short(0.012_345), "0.0123");
+        assert_eq!(short(0.012_345, (0.001, 1.0)), "0.0123");
+        // Three digits would leave the range.
+        assert_eq!(short(0.9999, (0.001, 0.999_92)), "0.9999");
+        assert_eq!(short(0.123_41, (0.1234, 1.0)), "0.1234");
+        assert_eq!(short(0.999_999, (0.999_998, 1.0)), "1");
+        assert_eq!(short(1.5, (0.001, 0.7)), "0.7");
     }
 }

@@ -1,9 +1,10 @@
 //! Means and deviations over the seeds of a comparison.
 
 use fedround::experiment::Status;
-use fedround_metrics::progress::{Point, first_to_reach};
+use fedround_metrics::progress::Point;
 use serde::{Deserialize, Serialize};
 
+use super::quantity::{Quantity, Target};
 use super::record::Record;
 use crate::run::Models;
 
@@ -45,32 +46,33 @@ pub(crate) struct Row {
     pub failed: usize,
     /// Interrupted, or not begun.
     pub unfinished: usize,
-    /// Of what the algorithm trains, as `accuracy_of` says, after the last round.
+    /// Accuracy after the last round of the models that the algorithm trains; `accuracy_of` says which they
+    /// are.
     pub accuracy: Option<Spread>,
-    /// The largest of each run.
+    /// The largest accuracy of each run.
     pub best_accuracy: Option<Spread>,
     pub accuracy_of: Models,
-    /// Of the server's model after the last round.
+    /// Accuracy of the server's model after the last round.
     pub test_accuracy: Option<Spread>,
-    /// The largest of each run.
+    /// The largest `test_accuracy` of each run.
     pub best_test_accuracy: Option<Spread>,
-    /// The best of each run on validation examples, where clients hold some back.
+    /// The best accuracy of each run on validation examples, if clients hold some back.
     pub validation_accuracy: Option<Spread>,
-    /// What the models that these choose have on test examples, in the sense of `accuracy`.
+    /// Accuracy on test examples of the models that are chosen by it, measured as `accuracy` is.
     pub chosen_test_accuracy: Option<Spread>,
-    /// Of each run's mean over clients.
+    /// Each run's mean over clients of the accuracy on their own test examples.
     pub local_accuracy: Option<Spread>,
-    /// Of the runs that reach the target.
+    /// Rounds until the target, over the runs that reach it.
     pub rounds_to_target: Option<Spread>,
     pub bytes_to_target: Option<Spread>,
-    /// Both directions, all clients.
+    /// Bytes of a round in all directions, of all clients.
     pub bytes_per_round: Option<Spread>,
     pub seconds_per_round: Option<Spread>,
 }
 
 impl Row {
     /// The row of an algorithm's runs, one for each seed.
-    pub fn new(name: &str, spec: &str, runs: &[Option<&Record>], target: Option<f64>) -> Self {
+    pub fn new(name: &str, spec: &str, runs: &[Option<&Record>], target: Option<Target>) -> Self {
         let with = |status| {
             let runs = runs.iter().copied().flatten();
             runs.filter(move |run| run.status == status)
@@ -79,7 +81,7 @@ impl Row {
         let spread =
             |value: &dyn Fn(&Record) -> Option<f64>| Spread::of(complete().filter_map(value));
         let rounds = |run: &Record| run.rounds.max(1) as f64;
-        let reached = |run: &Record| reach(run, target);
+        let reached = |run: &Record| target?.reached(run);
         let (complete_runs, failed) = (complete().count(), with(Status::Failed).count());
         Self {
             algorithm: name.to_owned(),
@@ -106,11 +108,6 @@ impl Row {
     }
 }
 
-/// Where a run reaches the target.
-pub(super) fn reach(run: &Record, target: Option<f64>) -> Option<Point> {
-    first_to_reach(&run.curve(), target?)
-}
-
 /// A point of an algorithm's mean curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct MeanPoint {
@@ -122,13 +119,13 @@ pub(crate) struct MeanPoint {
 }
 
 /// The mean over the complete runs at each round that was evaluated.
-pub(crate) fn mean_curve(runs: &[Option<&Record>]) -> Vec<MeanPoint> {
+pub(crate) fn mean_curve(runs: &[Option<&Record>], of: Quantity) -> Vec<MeanPoint> {
     let complete = runs
         .iter()
         .copied()
         .flatten()
         .filter(|run| run.status == Status::Complete);
-    let curves: Vec<Vec<Point>> = complete.map(Record::curve).collect();
+    let curves: Vec<Vec<Point>> = complete.map(|run| of.curve(run)).collect();
     let rounds = curves.iter().map(Vec::len).min().unwrap_or(0);
     // Runs of one comparison are evaluated after the same rounds, but for the last of a run that
     // ends at a goal.
@@ -201,7 +198,11 @@ pub(super) mod tests {
             None,
         ];
         let runs = runs.each_ref().map(Option::as_ref);
-        let row = Row::new("a", "fedavg", &runs, Some(0.6));
+        let target = |accuracy| {
+            let of = Quantity::Accuracy;
+            Some(Target { accuracy, of })
+        };
+        let row = Row::new("a", "fedavg", &runs, target(0.6));
         assert_eq!((row.complete, row.failed, row.unfinished), (2, 1, 1));
         let mean = |spread: Option<Spread>| spread.map(|s| (s.mean, s.runs));
         assert_eq!(mean(row.test_accuracy), Some((0.55, 2)));
@@ -211,9 +212,34 @@ pub(super) mod tests {
         assert_eq!(mean(row.bytes_to_target), Some((40.0, 1)));
         assert_eq!(mean(row.bytes_per_round), Some((10.0, 2)));
         assert_eq!(mean(row.seconds_per_round), Some((1.0, 2)));
-        let never = Row::new("a", "fedavg", &runs, Some(0.95));
+        let never = Row::new("a", "fedavg", &runs, target(0.95));
         assert_eq!(never.rounds_to_target, None);
         assert_eq!(Row::new("a", "fedavg", &runs, None).rounds_to_target, None);
+    }
+
+    #[test]
+    fn curves_are_of_the_models_that_the_last_accuracy_is_of() {
+        let mut phases = run(Status::Complete, &[0.9, 0.5, 0.6]);
+        phases.accuracy_of = Models::Clients;
+        for line in &mut phases.lines {
+            line.accuracy_of = Some(match line.round {
+                1 | 2 => Models::Server,
+                _ => Models::Clients,
+            });
+        }
+        let rounds: Vec<usize> = phases.curve().iter().map(|point| point.round).collect();
+        assert_eq!(rounds, [4, 6]);
+        let target = Target {
+            accuracy: 0.55,
+            of: Quantity::Accuracy,
+        };
+        assert_eq!(target.reached(&phases).map(|point| point.round), Some(6));
+        // Older files do not say whose the accuracies are.
+        phases
+            .lines
+            .iter_mut()
+            .for_each(|line| line.accuracy_of = None);
+        assert_eq!(phases.curve().len(), 3);
     }
 
     #[test]
@@ -224,10 +250,10 @@ pub(super) mod tests {
             Some(run(Status::Failed, &[0.9])),
         ];
         let runs = runs.each_ref().map(Option::as_ref);
-        let curve = mean_curve(&runs);
+        let curve = mean_curve(&runs, Quantity::Accuracy);
         let places: Vec<_> = curve.iter().map(|p| (p.round, p.bytes, p.mean)).collect();
         assert_eq!(places, [(2.0, 20.0, 0.25), (4.0, 40.0, 0.5)]);
         assert!((curve[1].std - 0.125_f64.sqrt()).abs() < 1e-15);
-        assert_eq!(mean_curve(&runs[2..]), []);
+        assert_eq!(mean_curve(&runs[2..], Quantity::Accuracy), []);
     }
 }

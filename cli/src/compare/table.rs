@@ -3,6 +3,7 @@
 use comfy_table::Table;
 
 use super::differences;
+use super::quantity::{Quantity, mixed};
 use super::report::Comparison;
 use super::statistics::{Row, Spread};
 use crate::run::Models;
@@ -28,13 +29,15 @@ pub(super) fn markdown(comparison: &Comparison) -> String {
 /// Accuracies, differences and costs, each narrow enough for a terminal, and what their numbers are.
 pub(crate) fn tables(comparison: &Comparison, style: &str) -> Vec<(Table, String)> {
     let accuracies = of_algorithms(comparison, style, accuracy_columns(comparison));
-    let costs = of_algorithms(comparison, style, cost_columns());
-    let differences = differences::text(&comparison.differences, style);
+    let costs = of_algorithms(comparison, style, cost_columns(comparison));
+    let mixed = mixed(comparison.algorithms.iter().map(|row| row.accuracy_of));
+    let about_pairs = (comparison.seeds.len(), mixed);
+    let differences = differences::text(&comparison.differences, about_pairs, style);
     let first = [(accuracies, about(comparison))].into_iter();
     first
         .chain(candidates(comparison, style))
         .chain(differences)
-        .chain([(costs, target(comparison))])
+        .chain([(costs, about_costs(comparison))])
         .collect()
 }
 
@@ -64,11 +67,17 @@ fn candidates(comparison: &Comparison, style: &str) -> Option<(Table, String)> {
     (!rows.is_empty()).then(|| (table(style, header, 1, cells), about.to_owned()))
 }
 
-/// What is reached in the table of costs.
-fn target(comparison: &Comparison) -> String {
-    let target = comparison.target.map_or("-".to_owned(), percent);
+/// What is reached in the table of costs, or what is in it where nothing was to be reached.
+fn about_costs(comparison: &Comparison) -> String {
+    let Some(target) = comparison.target.map(percent) else {
+        return "bytes in all directions of all clients, and the time of training".to_owned();
+    };
+    let of = match comparison.target_of {
+        Quantity::LocalAccuracy => "a local accuracy",
+        Quantity::Accuracy | Quantity::ChosenTestAccuracy => "an accuracy",
+    };
     format!(
-        "reached, rounds, bytes: in how many runs and after how much an accuracy of {target} was reached"
+        "reached, rounds, bytes: in how many runs and after how much {of} of {target} was reached"
     )
 }
 
@@ -133,7 +142,10 @@ fn accuracy_columns(comparison: &Comparison) -> Vec<Column> {
     } else {
         columns.push(("best".into(), |row| accuracy(row.best_accuracy)));
     }
-    if personal {
+    if comparison.target_of == Quantity::LocalAccuracy {
+        // That is what is compared; the files have the accuracy of the server's model.
+        columns.push(("local accuracy".into(), |row| accuracy(row.local_accuracy)));
+    } else if personal {
         columns.push(("server's model".into(), |row| accuracy(row.test_accuracy)));
     } else if !validated && rows.iter().any(|row| row.local_accuracy.is_some()) {
         // Beside what is chosen it would not fit a terminal; the files have it.
@@ -142,14 +154,21 @@ fn accuracy_columns(comparison: &Comparison) -> Vec<Column> {
     columns
 }
 
-fn cost_columns() -> Vec<Column> {
-    vec![
+fn cost_columns(comparison: &Comparison) -> Vec<Column> {
+    let mut columns: Vec<Column> = vec![
         ("reached".into(), reached),
         ("rounds".into(), rounds_to_target),
         ("bytes".into(), |row| sent(row.bytes_to_target)),
+    ];
+    if comparison.target.is_none() {
+        columns.clear();
+    }
+    let costs: [Column; 2] = [
         ("bytes a round".into(), |row| sent(row.bytes_per_round)),
         ("time a round".into(), |row| time(row.seconds_per_round)),
-    ]
+    ];
+    columns.extend(costs);
+    columns
 }
 
 /// How many runs the numbers are over, and what became of the others.
@@ -222,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_row_says_what_it_is_over() {
-        let mut row = Row::new("a", "fedavg", &[None, None], Some(0.9));
+        let mut row = Row::new("a", "fedavg", &[None, None], None);
         assert_eq!(
             (runs(&row), rounds_to_target(&row)),
             ("0, 2 unfinished".into(), "-".into())

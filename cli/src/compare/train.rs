@@ -70,7 +70,7 @@ pub(crate) fn prepare(
             let job = Job::new(catalog, &cell.settings, data.clone())?;
             let found = warnings(job.program());
             let found = found.iter().map(ToString::to_string);
-            hypers.add(catalog, &job)?;
+            hypers.add(catalog, &job, datasets.quiet)?;
             for warning in found.chain(job.delta_warning()) {
                 if !warned.contains(&warning) {
                     tell!("warning: {warning}");
@@ -101,14 +101,14 @@ struct CommandLine {
 
 impl CommandLine {
     /// Looks at a run, unless runs of the same algorithm have shown that all of them are used.
-    fn add(&mut self, catalog: &Catalog, job: &Job) -> Result<(), CliError> {
+    fn add(&mut self, catalog: &Catalog, job: &Job, quiet: bool) -> Result<(), CliError> {
         let settings = job.settings();
         let of = |name: &String| (name.clone(), settings.spec.clone());
         let given = settings.hypers.iter().filter(|s| s.is_of_command_line());
         if given.map(|s| of(&s.name)).all(|s| self.used.contains(&s)) {
             return Ok(());
         }
-        let uses = job.uses(catalog)?;
+        let uses = job.uses(catalog)?.told(quiet);
         self.used.extend(uses.used.iter().map(of));
         self.dead.extend(uses.dead.iter().map(of));
         Ok(())

@@ -17,14 +17,30 @@ pub(super) struct Group {
 }
 
 impl Group {
+    /// The complete runs.
+    pub fn complete(&self) -> Vec<&Record> {
+        let runs = self.runs.iter();
+        runs.filter(|run| run.status == Status::Complete).collect()
+    }
+
+    /// All runs, how ever they ended.
+    pub fn all(&self) -> Vec<&Record> {
+        self.runs.iter().collect()
+    }
+
+    /// The mean accuracy of what the algorithm trains: where phases train different models, of those that
+    /// its last accuracy is of.
+    pub fn accuracy(&self, x: fn(&Line) -> f64) -> Series {
+        let last = self.complete().first().map(|run| run.accuracy_of);
+        let any = self.runs.first().map(|run| run.accuracy_of);
+        let of = last.or(any).unwrap_or_default();
+        self.mean(x, |line| line.accuracy_as(of))
+    }
+
     /// The mean of a quantity over the complete runs, or all runs where none is complete, with Student's
     /// 95 % interval at each round that all of them have.
     pub fn mean(&self, x: fn(&Line) -> f64, y: impl Fn(&Line) -> Option<f64>) -> Series {
-        let complete = self
-            .runs
-            .iter()
-            .filter(|run| run.status == Status::Complete);
-        let complete: Vec<&Record> = complete.collect();
+        let complete = self.complete();
         let runs = match complete.is_empty() {
             true => self.runs.iter().collect(),
             false => complete,

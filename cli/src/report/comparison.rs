@@ -10,11 +10,11 @@ use super::charts::{Group, chart, legend, over_rounds};
 use super::page::{self, code, missing, section, table};
 use super::{algorithm, measures, phases, tiles};
 use crate::catalog::Catalog;
-use crate::compare::{COMPARISON, Comparison, Line, Record, Row, RunRow, tables};
+use crate::compare::{COMPARISON, Comparison, Line, Quantity, Record, Row, RunRow, tables};
 use crate::error::CliError;
 use crate::plot::{Axis, Chart};
 use crate::reproduce::TABLE;
-use crate::table::MARKDOWN;
+use crate::table::NOTHING;
 use crate::terminal::percent;
 
 /// The page of the comparison in a folder.
@@ -43,7 +43,7 @@ pub(super) fn page(catalog: &Catalog, dir: &Path) -> Result<Markup, CliError> {
     }
     sections.push(section("Table", all_tables(&numbers)));
     sections.push(section("Curves", curves(&groups, &numbers)?));
-    sections.extend(measures::sections(&groups));
+    sections.extend(measures::sections(&groups, Group::complete));
     sections.extend(classes(&groups));
     sections.extend(clients(&groups, &numbers));
     let mut settings = vec![];
@@ -86,7 +86,7 @@ fn groups(dir: &Path, numbers: &Comparison) -> Result<Vec<Group>, CliError> {
 /// The tables that the command prints.
 fn all_tables(numbers: &Comparison) -> Markup {
     html! {
-        @for (table, about) in tables(numbers, MARKDOWN) {
+        @for (table, about) in tables(numbers, NOTHING) {
             (page::of_table(&table))
             p.note { (about) }
         }
@@ -104,17 +104,23 @@ fn curves(groups: &[Group], numbers: &Comparison) -> Result<Markup, CliError> {
     let share = Axis::Share("accuracy");
     let over_bytes: Vec<_> = groups
         .iter()
-        .map(|group| group.mean(|line| line.bytes as f64, |line| line.accuracy))
+        .map(|group| group.accuracy(|line| line.bytes as f64))
         .collect();
+    let target_of = |of| numbers.target.filter(|_| numbers.target_of == of);
     let to_target = |x, phases| Chart {
         x,
         y: share,
-        target: numbers.target,
+        target: target_of(Quantity::Accuracy),
         phases,
     };
+    let local = |line: &Line| Some(line.local_accuracy.as_ref()?.mean);
+    let of_clients: Vec<_> = groups
+        .iter()
+        .map(|group| group.mean(|line| line.round as f64, local))
+        .collect();
     let of_all: Vec<_> = groups
         .iter()
-        .map(|group| group.mean(|line| line.round as f64, |line| line.accuracy))
+        .map(|group| group.accuracy(|line| line.round as f64))
         .collect();
     let charts = [
         chart(
@@ -130,9 +136,15 @@ fn curves(groups: &[Group], numbers: &Comparison) -> Result<Markup, CliError> {
             false,
         )?,
         over_rounds("Server's model, test set", share, of, |l| l.test_accuracy)?,
-        over_rounds("Clients' own test data", share, of, |l| {
-            Some(l.local_accuracy.as_ref()?.mean)
-        })?,
+        chart(
+            "Clients' own test data",
+            Chart {
+                target: target_of(Quantity::LocalAccuracy),
+                ..to_target(Axis::Rounds, &phases)
+            },
+            &of_clients,
+            false,
+        )?,
         over_rounds("Test loss", Axis::Number("loss"), of, |l| l.test_loss)?,
         over_rounds(
             "Loss on clients' own test data",
@@ -173,12 +185,12 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 fn classes(groups: &[Group]) -> Option<Markup> {
     let any = groups
         .iter()
-        .flat_map(|group| &group.runs)
+        .flat_map(Group::complete)
         .find(|run| !run.class_accuracy.is_empty())?;
     let columns: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
     let row = |class: &String| {
         let of = |group: &Group| {
-            let runs = group.runs.iter();
+            let runs = group.complete().into_iter();
             mean(runs.filter_map(|run| run.class_accuracy.get(class)?.as_f64()))
         };
         (class.clone(), groups.iter().map(of).collect())
@@ -194,10 +206,12 @@ fn classes(groups: &[Group]) -> Option<Markup> {
 /// The accuracy of each client with the first seed: with others, clients have other data.
 fn clients(groups: &[Group], numbers: &Comparison) -> Option<Markup> {
     let columns: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
-    let first = |group: &Group| group.runs.first().map(|run| run.client_accuracy.clone());
-    let all: Vec<Vec<Option<f64>>> = groups
+    let seed = numbers.seeds.first().copied();
+    let runs: Vec<Option<&Record>> = groups.iter().map(|group| with_seed(group, seed)).collect();
+    let accuracies = |run: &Record| run.client_accuracy.clone();
+    let all: Vec<Vec<Option<f64>>> = runs
         .iter()
-        .map(|g| first(g).unwrap_or_default())
+        .map(|run| run.map(accuracies).unwrap_or_default())
         .collect();
     let most = all.iter().map(Vec::len).max().filter(|most| *most > 0)?;
     let row = |client: usize| {
@@ -207,9 +221,9 @@ fn clients(groups: &[Group], numbers: &Comparison) -> Option<Markup> {
     let rows: Vec<(String, Vec<Option<f64>>)> = (0..most).map(row).collect();
     let about = format!(
         "Accuracy of each client on its own test examples with seed {}, after the last round.",
-        numbers.seeds.first().copied().unwrap_or_default(),
+        seed.unwrap_or_default(),
     );
-    let losses = all_client_losses(groups);
+    let losses = all_client_losses(&runs);
     let body = html! {
         p.note { (about) }
         (tiles::table("client", &columns, &rows))
@@ -221,10 +235,16 @@ fn clients(groups: &[Group], numbers: &Comparison) -> Option<Markup> {
     Some(section("Clients", body))
 }
 
-/// The loss of each client with the first seed, where one of the algorithms' runs knows it.
-fn all_client_losses(groups: &[Group]) -> Vec<(String, Vec<Option<f64>>)> {
-    let of = |group: &Group| group.runs.first().map(Record::client_losses);
-    let all: Vec<_> = groups.iter().map(|g| of(g).unwrap_or_default()).collect();
+/// The complete run of an algorithm with a seed, if there is one.
+fn with_seed(group: &Group, seed: Option<u64>) -> Option<&Record> {
+    let mut complete = group.complete().into_iter();
+    complete.find(|run| run.seed == seed)
+}
+
+/// The loss of each client in a run of each algorithm, where one of them knows it.
+fn all_client_losses(runs: &[Option<&Record>]) -> Vec<(String, Vec<Option<f64>>)> {
+    let of = |run: &Option<&Record>| run.map(Record::client_losses).unwrap_or_default();
+    let all: Vec<_> = runs.iter().map(of).collect();
     let clients: BTreeSet<usize> = all.iter().flat_map(|own| own.keys().copied()).collect();
     let row = |client: usize| {
         let own = all.iter().map(|own| own.get(&client).copied());
@@ -254,5 +274,45 @@ fn runs(numbers: &Comparison) -> Markup {
         (table(&["algorithm", "seed", "status", "accuracy", "best", "folder"], &rows))
         @for error in failed { (missing(&error)) }
         p.note { "Each folder has a config.toml: " code { "fedround run --config FOLDER/config.toml --out again" } " repeats that run." }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fedround::experiment::Status;
+
+    use super::*;
+
+    #[test]
+    fn clients_are_those_of_one_seed_in_complete_runs() {
+        let run = |seed: u64, status: Status, accuracy: f64| Record {
+            seed: Some(seed),
+            status,
+            client_accuracy: vec![Some(accuracy)],
+            ..Record::of_lines(vec![])
+        };
+        let group = Group {
+            name: "a".to_owned(),
+            runs: vec![
+                run(2, Status::Complete, 0.5),
+                run(3, Status::Failed, 0.25),
+                run(4, Status::Complete, 0.75),
+            ],
+        };
+        // The run of the first seed is not there, and another one has other clients.
+        let found = |seed| with_seed(&group, Some(seed)).map(|run| run.client_accuracy[0]);
+        assert_eq!(found(1), None);
+        assert_eq!(found(3), None);
+        assert_eq!(found(4), Some(Some(0.75)));
+        let classes = |accuracy: f64| serde_json::json!({ "zero": accuracy });
+        let mut groups = [group];
+        for (run, accuracy) in groups[0].runs.iter_mut().zip([0.5, 0.0, 1.0]) {
+            let serde_json::Value::Object(own) = classes(accuracy) else {
+                panic!("expected an object");
+            };
+            run.class_accuracy = own;
+        }
+        let text = super::classes(&groups).unwrap().into_string();
+        assert!(text.contains("75.0 %"), "{text}");
     }
 }

@@ -92,28 +92,33 @@ fn names<'g, K: Iterator<Item = &'g String>>(
     names.into_iter().cloned().collect()
 }
 
-/// A number of the last evaluation that has it, its mean over the runs of an algorithm.
-fn last(group: &Group, value: impl Fn(&Line) -> Option<f64>) -> Option<f64> {
-    let of = |run: &Record| run.lines.iter().rev().find_map(&value);
-    let all: Vec<f64> = group.runs.iter().filter_map(of).collect();
+/// Which runs of an algorithm a table is about.
+type Counted = fn(&Group) -> Vec<&Record>;
+
+/// A number of the last evaluation that has it, its mean over runs of an algorithm.
+fn last(runs: &[&Record], value: impl Fn(&Line) -> Option<f64>) -> Option<f64> {
+    let of = |run: &&Record| run.lines.iter().rev().find_map(&value);
+    let all: Vec<f64> = runs.iter().filter_map(of).collect();
     (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
 }
 
-/// Tables of the algorithms' last numbers: a column each.
-pub(super) fn sections(groups: &[Group]) -> Vec<Markup> {
-    [evaluations(groups), of_domains(groups)]
+/// Tables of the algorithms' last numbers, over the runs of them that count: a column each.
+pub(super) fn sections(groups: &[Group], counted: Counted) -> Vec<Markup> {
+    [evaluations(groups, counted), of_domains(groups, counted)]
         .into_iter()
         .flatten()
         .collect()
 }
 
 /// Of each evaluation with a name; nothing where no algorithm has one.
-fn evaluations(groups: &[Group]) -> Option<Markup> {
+fn evaluations(groups: &[Group], counted: Counted) -> Option<Markup> {
     let columns: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
     let row = |name: String| {
-        let own = groups
-            .iter()
-            .map(|group| last(group, |line| Some(line.evaluations.get(&name)?.mean)));
+        let own = groups.iter().map(|group| {
+            last(&counted(group), |line| {
+                Some(line.evaluations.get(&name)?.mean)
+            })
+        });
         let own: Vec<Option<f64>> = own.collect();
         (name, own)
     };
@@ -130,13 +135,13 @@ fn evaluations(groups: &[Group]) -> Option<Markup> {
 }
 
 /// Accuracy and loss of each domain; nothing of data without domains.
-fn of_domains(groups: &[Group]) -> Option<Markup> {
+fn of_domains(groups: &[Group], counted: Counted) -> Option<Markup> {
     let columns: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
     let names = domains(groups);
     let of = |name: &str, value: fn(&Score) -> Option<f64>| -> Vec<Option<f64>> {
         let own = groups
             .iter()
-            .map(|group| last(group, |line| value(line.domains.get(name)?)));
+            .map(|group| last(&counted(group), |line| value(line.domains.get(name)?)));
         own.collect()
     };
     let accuracy = |name: &String| (name.clone(), of(name, |score| score.accuracy));
@@ -196,6 +201,8 @@ pub(super) fn facts(run: &Record) -> Vec<(String, String)> {
 
 #[cfg(test)]
 mod tests {
+    use fedround::experiment::Status;
+
     use super::*;
 
     #[test]
@@ -229,7 +236,7 @@ mod tests {
             ("Evaluation fine-tuned", 1),
         ];
         assert_eq!(drawn, expected);
-        let [table] = &sections(&groups)[..] else {
+        let [table] = &sections(&groups, Group::complete)[..] else {
             panic!("expected one table");
         };
         let text = table.clone().into_string();
@@ -239,6 +246,18 @@ mod tests {
         );
         // The other algorithm has no such evaluation.
         assert!(text.contains("<td>-</td>"), "{text}");
+
+        // A run that failed does not count.
+        let mut failed = groups[0].runs[0].clone();
+        failed.status = Status::Failed;
+        failed.lines[0].evaluations.clear();
+        let evaluated = r#", "evaluations": {"fine-tuned": {"mean": 0.25}}"#;
+        failed.lines[1] = line(2, evaluated);
+        let mut groups = groups;
+        groups[0].runs.push(failed);
+        let text = |counted| sections(&groups, counted)[0].clone().into_string();
+        assert!(text(Group::complete).contains("75.0 %"));
+        assert!(text(Group::all).contains("50.0 %"));
 
         let record = Record {
             perplexity: Some(2.5),

@@ -45,7 +45,7 @@ pub(super) fn page(catalog: &Catalog, dir: &Path) -> Result<Markup, CliError> {
     };
     let groups = [group];
     sections.push(section("Curves", curves(&groups)?));
-    sections.extend(measures::sections(&groups));
+    sections.extend(measures::sections(&groups, Group::all));
     sections.extend(classes(dir, &record)?);
     if record.client_accuracy.iter().any(Option::is_some) {
         let losses = record.client_losses();
@@ -87,6 +87,9 @@ fn numbers(record: &Record) -> Vec<(String, String)> {
     }
     numbers.push((SENT_UP, bytes(record.bytes_up)));
     numbers.push(("sent down", bytes(record.bytes_down)));
+    if record.bytes_across > 0 {
+        numbers.push(("sent between clients", bytes(record.bytes_across)));
+    }
     numbers.push(("training", format!("{:.1} s", record.seconds)));
     let virtual_seconds: Option<f64> = record.lines.iter().map(|line| line.virtual_seconds).sum();
     if let Some(seconds) = virtual_seconds {
@@ -137,6 +140,11 @@ fn curves(groups: &[Group; 1]) -> Result<Markup, CliError> {
     let sent = [
         sums("up", |line| Some(line.bytes_up as f64)),
         sums("down", |line| Some(line.bytes_down as f64)),
+        // Most algorithms have no such line.
+        sums("between clients", |line| match line.bytes_across {
+            0 => None,
+            bytes => Some(bytes as f64),
+        }),
     ];
     let clock = [sums("virtual seconds", |line| line.virtual_seconds)];
     let charts = [

@@ -38,6 +38,8 @@ pub(super) enum Verdict {
     Contradicted,
     /// There is none.
     TooFew,
+    /// All pairs differ by the same amount, which is no test of an estimate.
+    NoSpread,
 }
 
 impl Serialize for Verdict {
@@ -47,11 +49,17 @@ impl Serialize for Verdict {
 }
 
 impl Verdict {
-    fn of(difference: Option<&CorrectedDifference>, less: bool) -> Self {
+    fn of(difference: Option<&CorrectedDifference>, less: bool, unit: Unit) -> Self {
         let Some(found) = difference else {
             return Self::TooFew;
         };
-        match (found.is_shown(), (found.low_holm < 0.0) == less) {
+        let shown = match (found.p_holm, unit) {
+            (Some(_), _) => found.is_shown(),
+            // Rounds and bytes may follow from the settings: then they are known without a test.
+            (None, Unit::Rounds | Unit::Count) => true,
+            (None, Unit::Percent | Unit::Points | Unit::Number) => return Self::NoSpread,
+        };
+        match (shown, (found.low_holm < 0.0) == less) {
             (false, _) => Self::NotShown,
             (true, true) => Self::Shown,
             (true, false) => Self::Contradicted,
@@ -64,6 +72,7 @@ impl Verdict {
             Self::NotShown => "not shown",
             Self::Contradicted => "contradicted",
             Self::TooFew => "fewer than two pairs",
+            Self::NoSpread => "no spread",
         }
     }
 }
@@ -88,7 +97,7 @@ pub(super) fn found(plan: &Plan, runs: &Runs<'_>) -> Vec<Found> {
         }
         let corrected = corrected_in(&differences, family().count());
         let with = |(claim, difference): (&Found, Option<CorrectedDifference>)| Found {
-            verdict: Verdict::of(difference.as_ref(), claim.less),
+            verdict: Verdict::of(difference.as_ref(), claim.less, claim.unit),
             difference,
             ..*claim
         };
@@ -162,7 +171,17 @@ mod tests {
             (either, true, Verdict::NotShown),
             (None, false, Verdict::TooFew),
         ] {
-            assert_eq!(Verdict::of(found.as_ref(), claimed_less), verdict);
+            let of = Verdict::of(found.as_ref(), claimed_less, Unit::Points);
+            assert_eq!(of, verdict);
+        }
+        // One more test example in each run shows nothing; as many bytes less in each are less.
+        let same = of([-1.0; 4]);
+        for (unit, less, verdict) in [
+            (Unit::Points, true, Verdict::NoSpread),
+            (Unit::Count, true, Verdict::Shown),
+            (Unit::Rounds, false, Verdict::Contradicted),
+        ] {
+            assert_eq!(Verdict::of(same.as_ref(), less, unit), verdict);
         }
     }
 }

@@ -72,7 +72,7 @@ fn table_of<'c>(
         cells.extend([
             of(&|d| write(d.difference.mean)),
             of(&|d| format!("{} to {}", write(d.low_holm), write(d.high_holm))),
-            of(&|d| probability(d.p_holm)),
+            of(&|d| d.p_holm.map_or("-".to_owned(), probability)),
             claim.verdict.name().to_owned(),
         ]);
         cells
@@ -89,9 +89,21 @@ fn table_of<'c>(
 /// What the numbers of claims are; nothing if there are no claims.
 pub(super) fn about_claims(report: &Report) -> Option<String> {
     (!report.claims.is_empty()).then(|| format!(
-        "Claims: mean differences of runs with the same seed, which have the same clients, initial weights and batches; Student's intervals and p, corrected by Holm's method {}, whichever of them are run. The interval alone decides: on the claim's side of zero it is shown, on the other side contradicted.",
-        families(report.family)
+        "Claims: mean differences of runs with the same seed, which have the same clients, initial weights and batches; Student's intervals and p, corrected by Holm's method {}, whichever of them are run. The interval alone decides: on the claim's side of zero it is shown, on the other side contradicted.{}",
+        families(report.family),
+        without_spread(report),
     ))
+}
+
+/// What is said where all pairs of a claim differ by the same amount.
+fn without_spread(report: &Report) -> &'static str {
+    let same = |claim: &Found| claim.difference.is_some_and(|d| d.p_holm.is_none());
+    match report.claims.iter().any(same) {
+        true => {
+            " Claims without p differ by the same amount in all pairs: of rounds and of what is sent, that amount decides; of other measures nothing is said."
+        }
+        false => "",
+    }
 }
 
 /// What the claims are corrected for.

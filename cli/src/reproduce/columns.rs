@@ -39,16 +39,16 @@ pub(super) enum Of {
     Party(String),
     /// Rounds until the target.
     RoundsToTarget,
-    /// Bytes in both directions until the target.
+    /// Bytes in all directions until the target.
     BytesToTarget,
     /// Rounds until the mean over clients of the accuracy on their own test examples is as high as that of the
     /// worst method of the setting after its last round.
     RoundsToLowest,
-    /// Bytes in both directions until then.
+    /// Bytes in all directions until then.
     BytesToLowest,
-    /// Bytes in both directions of the round that has the most.
+    /// Bytes in all directions of the round that has the most.
     MostBytes,
-    /// Bytes in both directions of all rounds.
+    /// Bytes in all directions of all rounds.
     Bytes,
     Rounds,
     /// The AUC of clients' adversaries as they trained, the mean over protected attributes.

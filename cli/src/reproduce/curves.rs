@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::plan::Plan;
 use crate::compare::{
-    COMPARISON, Cell, Comparison, Record, draw, mean_curve, runs_of, write_curves,
+    COMPARISON, Cell, Comparison, Quantity, Record, draw, mean_curve, runs_of, write_curves,
 };
 use crate::error::CliError;
 use crate::files::{json, write_text};
@@ -27,14 +27,19 @@ pub(super) fn write(
         write_text(&dir.join(COMPARISON), &json(&comparison)?)?;
     }
     write_curves(dir, cells, records)?;
+    let of = Quantity::Accuracy;
     for (i, setting) in plan.table.setting.iter().enumerate() {
         let own = plan.entrants.iter().enumerate();
         let own = own.filter(|(_, entrant)| entrant.setting == i);
+        let own: Vec<_> = own.collect();
+        let runs = own.iter().flat_map(|(i, _)| runs_of(*i, cells, records));
+        let label = of.label(runs.flatten().map(|run| run.accuracy_of));
         let curves: Vec<_> = own
+            .into_iter()
             .map(|(number, entrant)| {
                 let method = &plan.table.common.method[entrant.method];
                 let runs = runs_of(number, cells, records);
-                (method.name.as_str(), mean_curve(&runs))
+                (method.name.as_str(), mean_curve(&runs, of))
             })
             .collect();
         let name = match plan.table.setting.len() {
@@ -42,7 +47,7 @@ pub(super) fn write(
             _ => format!("accuracy-{}.svg", slug(&setting.name)),
         };
         if curves.iter().any(|(_, points)| !points.is_empty()) {
-            draw(&dir.join(name), &curves, None)?;
+            draw(&dir.join(name), &curves, None, label)?;
         }
     }
     Ok(())

@@ -26,9 +26,10 @@ const DIFFERENCES: u32 = 256;
 /// How a step selects rows or clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sampling {
-    /// Each with a probability of its own. Neighbours differ by one that is there or not.
+    /// Each one independently, with the same probability. Neighbouring data sets differ by the presence of
+    /// one.
     Poisson,
-    /// A fixed number of all, without replacement. Neighbours differ by one that is another.
+    /// A fixed number of all, without replacement. Neighbouring data sets differ by replacing one.
     Fixed,
 }
 

@@ -9,6 +9,9 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 /// The probability with which an interval holds the true difference.
 const CONFIDENCE: f64 = 0.95;
 
+/// A spread of less than this share of the largest value is the error of rounding.
+const ROUNDING: f64 = 1e-9;
+
 /// The mean difference of pairs, by Student's t-test for pairs ("The probable error of a mean", 1908).
 ///
 /// The interval and the probability assume that differences are drawn independently from a normal distribution.
@@ -20,8 +23,9 @@ pub struct PairedDifference {
     pub low: f64,
     /// Its upper end.
     pub high: f64,
-    /// The two-sided probability of a mean at least as far from zero if the true one is zero.
-    pub p: f64,
+    /// The two-sided probability of a mean at least as far from zero if the true one is zero. `None` if all pairs
+    /// differ by the same amount: without a spread there is nothing to compare the mean with.
+    pub p: Option<f64>,
     /// The number of pairs.
     pub pairs: usize,
 }
@@ -30,21 +34,26 @@ impl PairedDifference {
     /// The difference `ours - theirs` of pairs `(ours, theirs)`. `None` for fewer than two pairs, of which no spread
     /// is known, and for values that are not finite.
     ///
-    /// Pairs that all differ by the same amount have an interval without width, and a probability of 0, or of 1 if
-    /// the amount is 0.
+    /// Pairs that all differ by the same amount, up to rounding, have an interval without width. They have no
+    /// probability, or that of 1 if the amount is 0.
     pub fn of(pairs: &[(f64, f64)]) -> Option<Self> {
         let differences: Vec<f64> = pairs.iter().map(|(ours, theirs)| ours - theirs).collect();
         if differences.iter().any(|d| !d.is_finite()) {
             return None;
         }
         let (mean, error) = mean_and_error(&differences);
-        let (low, high) = mean_interval(&differences)?;
+        let (mut low, mut high) = mean_interval(&differences)?;
         let student = student(differences.len())?;
-        let p = match (error > 0.0, mean == 0.0) {
-            (true, _) => 2.0 * student.cdf(-(mean / error).abs()),
-            (false, true) => 1.0,
-            (false, false) => 0.0,
+        let values = pairs.iter().flat_map(|(ours, theirs)| [ours, theirs]);
+        let rounding = ROUNDING * values.fold(0.0, |largest: f64, value| largest.max(value.abs()));
+        let p = match (error <= rounding, mean.abs() <= rounding) {
+            (false, _) => Some(2.0 * student.cdf(-(mean / error).abs())),
+            (true, true) => Some(1.0),
+            (true, false) => None,
         };
+        if error <= rounding {
+            (low, high) = (mean, mean);
+        }
         Some(Self {
             mean,
             low,
@@ -68,15 +77,17 @@ impl PairedDifference {
 
 /// One of several differences that are looked at together: of a table's rows.
 ///
-/// Its interval and its probability are corrected by Holm's method: all true differences are in their intervals
-/// with 95 %, and an interval is without zero exactly if the corrected probability is below 5 %.
+/// Its probability is corrected by Holm's method. Its interval has the level at which that method tests it, so that
+/// it is without zero exactly if the corrected probability is below 5 %. Each interval alone holds its true difference
+/// with at least 95 %. That all of them do at once is less likely: Holm's method bounds the chance that any difference
+/// is shown by accident, and not that of an interval beside its true difference.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub struct CorrectedDifference {
     /// The difference alone.
     #[serde(flatten)]
     pub difference: PairedDifference,
-    /// The probability, corrected for the number of differences.
-    pub p_holm: f64,
+    /// The probability, corrected for the number of differences; `None` where there is none.
+    pub p_holm: Option<f64>,
     /// The lower end of the corrected interval.
     pub low_holm: f64,
     /// Its upper end.
@@ -84,37 +95,43 @@ pub struct CorrectedDifference {
 }
 
 impl CorrectedDifference {
-    /// Whether the corrected interval is without zero.
+    /// Whether the corrected interval is without zero. An interval without width, of pairs that all differ by the
+    /// same amount, shows nothing.
     pub fn is_shown(&self) -> bool {
-        self.low_holm > 0.0 || self.high_holm < 0.0
+        self.p_holm.is_some() && (self.low_holm > 0.0 || self.high_holm < 0.0)
     }
 }
 
-/// Corrects differences that are looked at together, in their order. A row without a difference is not tested, and
-/// does not count.
+/// Corrects differences that are looked at together, in their order. A row without a difference, or without a
+/// probability, is not tested and does not count.
 pub fn corrected(rows: &[Option<PairedDifference>]) -> Vec<Option<CorrectedDifference>> {
     corrected_in(rows, 0)
 }
 
 /// Corrects differences as [`corrected`] does, for a family of `family` differences that was fixed in advance. Those
 /// that are not among the rows, or are not known, count as ones that show nothing, so that a row's correction does
-/// not shrink when others are left out.
+/// not shrink when others are left out. Those without a probability do not count: nothing can be shown by accident
+/// where nothing is tested.
 pub fn corrected_in(
     rows: &[Option<PairedDifference>],
     family: usize,
 ) -> Vec<Option<CorrectedDifference>> {
-    let known: Vec<f64> = rows.iter().flatten().map(|row| row.p).collect();
-    let family = family.max(known.len());
+    let known: Vec<f64> = rows.iter().flatten().filter_map(|row| row.p).collect();
+    let untested = rows.iter().flatten().filter(|row| row.p.is_none()).count();
+    let family = family.saturating_sub(untested).max(known.len());
     let mut tests = holm_in(&known, family)
         .into_iter()
         .zip(levels(&known, family));
     let correct = |row: &Option<PairedDifference>| {
         let difference = (*row)?;
-        let (p_holm, level) = tests.next()?;
-        let (low_holm, high_holm) = difference.interval(1.0 - level);
+        let test = difference.p.and_then(|_| tests.next());
+        let (low_holm, high_holm) = match test {
+            Some((_, level)) => difference.interval(1.0 - level),
+            None => (difference.low, difference.high),
+        };
         Some(CorrectedDifference {
             difference,
-            p_holm,
+            p_holm: test.map(|(p_holm, _)| p_holm),
             low_holm,
             high_holm,
         })
@@ -203,7 +220,7 @@ mod tests {
         close(found.mean, -1.58);
         close(found.low, -2.459_885_8);
         close(found.high, -0.700_114_2);
-        close(found.p, 0.002_832_89);
+        close(found.p.unwrap(), 0.002_832_89);
         assert_eq!(found.pairs, 10);
     }
 
@@ -215,7 +232,8 @@ mod tests {
         close(found.mean, 2.0);
         close(found.high, 2.0 + quantile);
         close(found.low, 2.0 - quantile);
-        close(found.p, 1.0 - 2.0 * 2.0_f64.atan() / std::f64::consts::PI);
+        let p = 1.0 - 2.0 * 2.0_f64.atan() / std::f64::consts::PI;
+        close(found.p.unwrap(), p);
     }
 
     #[test]
@@ -224,7 +242,7 @@ mod tests {
         let found = PairedDifference::of(&pairs).unwrap();
         let turned = PairedDifference::of(&pairs.map(|(a, b)| (b, a))).unwrap();
         close(found.low, -turned.high);
-        close(found.p, turned.p);
+        close(found.p.unwrap(), turned.p.unwrap());
         let shifted = PairedDifference::of(&pairs.map(|(a, b)| (a + 5.0, b + 5.0))).unwrap();
         close(found.high, shifted.high);
     }
@@ -248,9 +266,22 @@ mod tests {
         assert_eq!(PairedDifference::of(&[(1.0, 0.0)]), None);
         assert_eq!(PairedDifference::of(&[(1.0, f64::NAN), (1.0, 0.0)]), None);
         let same = PairedDifference::of(&[(1.0, 1.0), (2.0, 2.0)]).unwrap();
-        assert_eq!((same.low, same.high, same.p), (0.0, 0.0, 1.0));
+        assert_eq!((same.low, same.high, same.p), (0.0, 0.0, Some(1.0)));
         let always = PairedDifference::of(&[(1.0, 0.5), (2.0, 1.5)]).unwrap();
-        assert_eq!((always.low, always.high, always.p), (0.5, 0.5, 0.0));
+        assert_eq!((always.low, always.high, always.p), (0.5, 0.5, None));
+        // One more test example is right with each seed, and the differences differ by rounding.
+        let pairs = [(0.51, 0.5), (0.61, 0.6), (0.71, 0.7)];
+        let by_one = PairedDifference::of(&pairs).unwrap();
+        assert_eq!((by_one.p, by_one.low), (None, by_one.mean));
+        // Nothing of it is shown, and it takes no part in the correction of others.
+        let spread = PairedDifference::of(&[(0.9, 0.5), (0.8, 0.5), (0.7, 0.5)]);
+        let found = corrected(&[Some(by_one), spread]);
+        let (first, second) = (found[0].unwrap(), found[1].unwrap());
+        assert_eq!((first.is_shown(), first.p_holm), (false, None));
+        assert_eq!(second.p_holm, spread.unwrap().p);
+        assert_eq!(corrected_in(&[Some(by_one), spread], 2), found);
+        let rounded = PairedDifference::of(&[(0.1 + 0.2, 0.3), (0.7, 0.7)]).unwrap();
+        assert_eq!(rounded.p, Some(1.0));
     }
 
     /// R's `p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm")` is 0.03, 0.06, 0.06, 0.02.
@@ -297,7 +328,7 @@ mod tests {
         assert_eq!(found[1], None);
         let all = || found.iter().flatten();
         for row in all() {
-            assert_eq!(row.is_shown(), row.p_holm < 0.05, "{row:?}");
+            assert_eq!(row.is_shown(), row.p_holm.unwrap() < 0.05, "{row:?}");
             // No interval is narrower than that of the difference alone.
             assert!(row.low_holm <= row.difference.low && row.difference.high <= row.high_holm);
         }
@@ -311,7 +342,7 @@ mod tests {
         assert!(!corrected_in(&rows[3..4], 4)[0].unwrap().is_shown());
         let of_four = corrected_in(&rows[..1], 4)[0].unwrap();
         assert_eq!(Some(of_four), found[0]);
-        close(of_four.p_holm, 4.0 * of_four.difference.p);
+        close(of_four.p_holm.unwrap(), 4.0 * of_four.difference.p.unwrap());
         assert_eq!(corrected_in(&rows, 4), found);
     }
 }

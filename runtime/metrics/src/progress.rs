@@ -6,7 +6,7 @@
 pub struct Point {
     /// The number of finished rounds.
     pub round: usize,
-    /// Bytes sent so far in both directions, over all clients.
+    /// Bytes sent so far in all directions, over all clients.
     pub bytes: u64,
     /// The measured value, such as an accuracy. Larger is better.
     pub value: f64,
