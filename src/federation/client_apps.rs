@@ -45,7 +45,7 @@ pub(super) enum TranslationError {
     Message(#[from] MessageError),
     #[error("a request to an app of Flower is for one client, found one for {found}")]
     Clients { found: usize },
-    #[error("{examples} examples are {steps} local steps, expected at most {MOST_STEPS}")]
+    #[error("{examples} examples give {steps} local steps; at most {MOST_STEPS} are allowed")]
     Steps { examples: u64, steps: u64 },
     #[error("the reply is to a request that was not sent")]
     Unasked,

@@ -5,6 +5,7 @@ use fedround_flower::{Config, ConfigValue, Payload};
 use super::convention::EXAMPLES;
 use super::error::MessageError;
 use super::message::SETTINGS;
+use super::terms::Terms;
 
 /// The types of our messages.
 pub(super) const HELLO: &str = "query.hello";
@@ -18,10 +19,16 @@ const SPEAKS: &str = "speaks";
 const ARRAYS: &str = "arrays";
 const CLIENT: &str = "client";
 
-/// Which program a coordinator runs.
-pub(super) fn question(graph: &str) -> Payload {
+/// Which program a coordinator runs, and on which terms.
+pub(super) fn question(graph: &str, terms: Option<&Terms>) -> Payload {
     let graph = (GRAPH.to_owned(), ConfigValue::Text(graph.to_owned()));
-    Payload::new().with(SETTINGS, Config::from_iter([graph]))
+    let terms = terms.into_iter().flat_map(Terms::settings);
+    Payload::new().with(SETTINGS, terms.chain([graph]).collect::<Config>())
+}
+
+/// How the terms of a question differ from a party's own.
+pub(super) fn other_terms(question: &Payload, own: &Terms) -> Option<String> {
+    own.difference(question.config(SETTINGS)?)
 }
 
 /// The program's hash in a question or an answer.
@@ -105,11 +112,11 @@ mod tests {
 
     #[test]
     fn both_ends_read_what_the_other_writes() {
-        assert_eq!(graph(&question("ab12")).unwrap(), "ab12");
+        assert_eq!(graph(&question("ab12", None)).unwrap(), "ab12");
         let answer = answer("ab12", &[0, 7]);
         assert_eq!(graph(&answer).unwrap(), "ab12");
         assert_eq!(greeting(&answer).unwrap(), Greeting::Party(vec![0, 7]));
-        assert!(greeting(&question("ab12")).is_err());
+        assert!(greeting(&question("ab12", None)).is_err());
         assert!(graph(&Payload::new()).is_err());
     }
 

@@ -28,6 +28,7 @@ mod participant;
 mod parties;
 mod server_app;
 mod state_dict;
+mod terms;
 
 pub use client_apps::{ClientApps, ClientAppsError};
 pub use durable_host::{DurableHost, DurableHostError};
@@ -37,3 +38,4 @@ pub use participant::{Answer, Participant};
 pub use parties::{FederationSettings, FlowerParties, Notice, RunEnd};
 pub use server_app::{AppParty, AppTrainer, Compile, ServerAppError};
 pub use state_dict::StateDictError;
+pub use terms::Terms;

@@ -9,11 +9,13 @@ use super::durable_host::DurableHost;
 use super::error::ParticipantError;
 use super::hello;
 use super::message::{SharedRecord, from_flower, to_flower};
+use super::terms::Terms;
 
 /// A process that hosts clients and answers a coordinator through a SuperLink.
 pub struct Participant {
     party: Party,
     host: DurableHost,
+    terms: Option<Terms>,
 }
 
 /// What became of a request.
@@ -23,18 +25,29 @@ pub enum Answer {
     Greeted,
     /// A coordinator runs another program, of this hash. It gets no answer but that.
     OtherProgram(String),
-    /// A request was answered; the reply may be that it could not be carried out.
+    /// A request was answered.
     Replied,
+    /// A request could not be carried out, and why. The coordinator is told.
+    Failed(String),
     /// The request had expired before the reply was ready.
     TooLate,
-    /// A message that could not be read or carried out, and why. The coordinator is told.
+    /// A message that could not be read, or a coordinator with other terms, and why. The coordinator is
+    /// told.
     Refused(String),
 }
 
 impl Participant {
     /// A party that is online, with its clients.
     pub fn new(party: Party, host: DurableHost) -> Self {
-        Self { party, host }
+        let terms = None;
+        Self { party, host, terms }
+    }
+
+    /// Takes part with a coordinator of the same terms alone.
+    #[must_use]
+    pub fn with_terms(mut self, terms: Terms) -> Self {
+        self.terms = Some(terms);
+        self
     }
 
     /// The clients with their states.
@@ -78,6 +91,10 @@ impl Participant {
             self.party.fail(request, &text)?;
             return Ok(Answer::OtherProgram(found));
         }
+        let terms = self.terms.as_ref();
+        if let Some(why) = terms.and_then(|own| hello::other_terms(&request.payload, own)) {
+            return self.refuse(request, &why);
+        }
         let answer = hello::answer(own, self.host.host().clients());
         Ok(match self.party.reply(request, &answer)? {
             Delivery::Sent => Answer::Greeted,
@@ -86,14 +103,17 @@ impl Participant {
     }
 
     fn region(&mut self, request: &Request) -> Result<Answer, ParticipantError> {
-        let reply = match from_flower(&request.payload) {
-            Ok(payload) => to_flower(&self.host.answer(&payload)?, &mut SharedRecord::default()),
-            Err(error) => Err(error),
+        let payload = match from_flower(&request.payload) {
+            Ok(payload) => payload,
+            Err(error) => return self.refuse(request, &error.to_string()),
         };
-        match reply {
-            Ok(reply) => Ok(match self.party.reply(request, &reply)? {
-                Delivery::Sent => Answer::Replied,
-                Delivery::TooLate => Answer::TooLate,
+        let reply = self.host.answer(&payload)?;
+        let failure = reply.failure();
+        match to_flower(&reply, &mut SharedRecord::default()) {
+            Ok(reply) => Ok(match (self.party.reply(request, &reply)?, failure) {
+                (_, Some(why)) => Answer::Failed(why),
+                (Delivery::Sent, None) => Answer::Replied,
+                (Delivery::TooLate, None) => Answer::TooLate,
             }),
             Err(error) => self.refuse(request, &error.to_string()),
         }

@@ -118,7 +118,7 @@ pub(crate) struct PartyArgs {
     pub quiet: bool,
 }
 
-/// Shows what a SuperLink knows.
+/// Shows what a SuperLink knows, and stops runs.
 #[derive(Debug, Args)]
 pub(crate) struct FederationArgs {
     #[command(subcommand)]
@@ -130,6 +130,8 @@ pub(crate) struct FederationArgs {
 pub(crate) enum FederationCommand {
     /// List the parties and the last runs
     Status(StatusArgs),
+    /// Stop a run, such as one that is pending although its coordinator is gone: later ones wait for it
+    Stop(StopArgs),
 }
 
 /// Lists parties and runs.
@@ -140,4 +142,14 @@ pub(crate) struct StatusArgs {
     /// Print JSON, as docs/json.md describes it
     #[arg(long)]
     pub json: bool,
+}
+
+/// Stops a run.
+#[derive(Debug, Args)]
+pub(crate) struct StopArgs {
+    /// Number of the run, as `fedround federation status` lists it
+    #[arg(value_name = "RUN")]
+    pub run: u64,
+    #[command(flatten)]
+    pub link: LinkArgs,
 }

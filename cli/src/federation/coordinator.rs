@@ -1,48 +1,51 @@
 //! The subcommand `fedround coordinator`: trains with parties that are reached through a SuperLink.
 
 use std::fs;
-use std::path::Path;
 use std::process::ExitCode;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use fedround::experiment::Status;
+use fedround::experiment::{ExperimentError, Status};
 use fedround::federation::{ClientApps, FederationSettings, FlowerParties, Notice};
-use fedround_flower::{
-    Connection, Control, Coordinator, ExecutorSecret, Fab, FlowerError, RunOutcome,
-};
+use fedround_flower::{Fab, RunOutcome};
 use fedround_simulation::{CohortBatch, Faults};
+use fedround_store::write_atomically;
 
 use super::args::CoordinatorArgs;
 use super::error::FederationError;
-use super::link::seconds;
-use super::token;
+use super::foreign::shown;
+use super::link::{seconds, stop_signal};
+use super::{resolve, superlink_run};
 use crate::catalog::{Catalog, warn};
 use crate::error::CliError;
 use crate::faults::FaultArgs;
 use crate::interrupt::listen;
 use crate::run::{
-    CheckpointEvery, Clock, Job, Progress, last_checkpoint, lock, open, report, warn_of_delta,
+    CheckpointEvery, Clock, FEDERATION, Job, Progress, last_checkpoint, lock, open, report,
+    warn_of_delta,
 };
 use crate::settings::Settings;
 use crate::terminal::tell;
 
-/// How long a coordinator waits for its run's turn at the SuperLink.
-const TURN: Duration = Duration::from_secs(300);
 /// How long a party may take to answer, unless --deadline says.
 const DEADLINE: f64 = 600.0;
+/// What is written into the folder of a federation's run.
+const MARK: &str =
+    "The clients of this run are at parties: `fedround coordinator` goes on with it.\n";
 
 /// Runs the subcommand.
 pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<ExitCode, CliError> {
     let mut clock = Clock::start();
-    let (settings, waits) = resolve(args)?;
+    let (settings, waits) = settings(args)?;
     let data = settings.load()?;
     let mut job = Job::new(catalog, &settings, data)?;
     warn(job.program());
     warn_of_delta(&job);
-    job.uses(catalog)?.check(&settings.spec)?;
+    job.uses(catalog)?.told(args.quiet).check(&settings.spec)?;
     let graph = job.check_parties()?;
+    if settings.run.ensemble && job.simulation().has_personal_models() {
+        return Err(FederationError::Ensemble.into());
+    }
     let app = ClientApp::read(&job, args)?;
-    let stop = listen();
 
     let state = &args.state;
     fs::create_dir_all(state).map_err(CliError::io("create the folder", state))?;
@@ -53,7 +56,16 @@ pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<E
         job.restore(&found.archive)?;
     }
     let connection = args.link.open()?;
-    let coordinator = take_run(&connection, args, app.as_ref())?;
+    // Until now a signal ends the process, and from here on what it waits for.
+    let stop = listen();
+    let bundle = app.as_ref().map(|app| &app.bundle);
+    let Some(coordinator) = superlink_run::take(&connection, args, bundle)? else {
+        let signal = stop.signal();
+        let name = signal.map_or("a signal", |signal| signal.name());
+        tell!("stopped by {name} before the run began");
+        return Ok(signal.map_or(ExitCode::SUCCESS, |signal| signal.exit_code()));
+    };
+    write_atomically(&state.join(FEDERATION), &[MARK.as_bytes()])?;
     if !args.quiet {
         tell!(
             "run {} at {}, program {graph}",
@@ -67,7 +79,8 @@ pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<E
             say(&notice);
         }
     };
-    let (mut parties, end) = FlowerParties::new(coordinator, graph, waits, tell_notice);
+    let (parties, end) = FlowerParties::new(coordinator, graph, waits, tell_notice);
+    let mut parties = parties.with_terms(job.terms()).with_stop(stop_signal());
     if let Some(app) = app {
         parties = parties.with_client_apps(app.clients);
     }
@@ -90,18 +103,32 @@ pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<E
     };
     // A coordinator that was stopped may go on within a minute; then the SuperLink ends the run.
     if let Some(outcome) = outcome {
-        end.finish(outcome).map_err(FederationError::from)?;
-        token::remove(state)?;
+        superlink_run::end(end, outcome, state);
     }
     let (summary, failure) = ended?;
-    report((&summary, failure), &folder, stop, (args.json, args.quiet))
+    let stop = (stop, "the same command goes on");
+    report((&summary, failure), &folder, stop, (args.json, args.quiet)).map_err(of_parties)
+}
+
+/// In a federation there are other ways than in a simulation to have more clients in a round.
+fn of_parties(error: CliError) -> CliError {
+    match error {
+        CliError::Experiment { source, kept }
+            if matches!(*source, ExperimentError::NothingTrained { .. }) =>
+        {
+            let kept = kept.map(|kept| kept.to_string());
+            FederationError::NothingTrained { source, kept }.into()
+        }
+        error => error,
+    }
 }
 
 /// The settings of a run whose clients are elsewhere, and how it waits for them.
-fn resolve(args: &CoordinatorArgs) -> Result<(Settings, FederationSettings), CliError> {
+fn settings(args: &CoordinatorArgs) -> Result<(Settings, FederationSettings), CliError> {
     let mut given = args.settings.clone();
     let deadline = given.faults.deadline.take();
-    let mut settings = Settings::resolve(&given, &args.tests, args.spec.as_deref(), args.seed)?;
+    let spec = args.spec.as_deref();
+    let (mut settings, of_file) = resolve::resolve(&given, &args.tests, spec, args.seed)?;
     if let Some(flag) = simulated(&settings.faults) {
         return Err(FederationError::Simulated { flag }.into());
     }
@@ -119,7 +146,7 @@ fn resolve(args: &CoordinatorArgs) -> Result<(Settings, FederationSettings), Cli
     let waits = FederationSettings {
         min_parties: args.min_parties,
         patience: seconds("patience", args.patience)?,
-        deadline: seconds("deadline", deadline.unwrap_or(DEADLINE))?,
+        deadline: seconds("deadline", deadline.or(of_file).unwrap_or(DEADLINE))?,
     };
     Ok((settings, waits))
 }
@@ -163,39 +190,6 @@ impl ClientApp {
     }
 }
 
-/// Goes on with the run of an earlier process, or starts one at the SuperLink.
-fn take_run(
-    connection: &Connection,
-    args: &CoordinatorArgs,
-    app: Option<&ClientApp>,
-) -> Result<Coordinator, CliError> {
-    let state: &Path = &args.state;
-    if let Some(earlier) = token::read(state)? {
-        match Coordinator::resume(connection, earlier) {
-            Ok(coordinator) => return Ok(coordinator),
-            Err(FlowerError::Lost { problem }) => {
-                tell!(
-                    "note: the last run at the SuperLink has ended ({problem}); a new one begins"
-                );
-            }
-            Err(error) => return Err(FederationError::from(error).into()),
-        }
-    }
-    let secret = args.secret.as_deref().map(ExecutorSecret::read).transpose();
-    let secret = secret
-        .map_err(FlowerError::from)
-        .map_err(FederationError::from)?;
-    let start = || -> Result<Coordinator, FlowerError> {
-        let stub = || Fab::stub("fedround", env!("CARGO_PKG_VERSION"));
-        let fab = app.map_or_else(stub, |app| Ok(app.bundle.clone()))?;
-        let run = Control::new(connection).start_run(&fab, "")?;
-        Coordinator::acquire(connection, run, secret.as_ref(), TURN)
-    };
-    let coordinator = start().map_err(FederationError::from)?;
-    token::write(state, coordinator.token())?;
-    Ok(coordinator)
-}
-
 fn say(notice: &Notice) {
     match notice {
         Notice::Joined(id, clients) => {
@@ -214,8 +208,8 @@ fn say(notice: &Notice) {
             );
         }
         Notice::Left(id) => tell!("party {id} has gone"),
-        Notice::Failed(id, why) => tell!("party {id} failed: {why}"),
-        Notice::Refused(id, why) => tell!("party {id} does not take part: {why}"),
+        Notice::Failed(id, why) => tell!("party {id} failed: {}", shown(why)),
+        Notice::Refused(id, why) => tell!("party {id} does not take part: {}", shown(why)),
         Notice::Waiting(there, least) => {
             tell!("{there} parties are here, waiting for {least}");
         }

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use fedround::experiment::ExperimentError;
 use fedround::federation::{ClientAppsError, DurableHostError, ParticipantError, ServerAppError};
-use fedround_flower::{ConnectError, FlowerError};
+use fedround_flower::{CallError, ConnectError, FlowerError};
 use fedround_simulation::parties::HostError;
 
 /// Why a coordinator or a party stopped.
@@ -35,6 +36,10 @@ pub(crate) enum FederationError {
     Simulated { flag: &'static str },
     #[error("the program {hash} is not approved; nothing was sent")]
     NotApproved { hash: String },
+    #[error(
+        "--approve: `{found}` is neither a program's hash, which has 64 hexadecimal digits, nor `any`, and there is no such file"
+    )]
+    NoApproval { found: String },
     #[error("cannot read {}: {source}", path.display())]
     Approvals {
         path: PathBuf,
@@ -42,6 +47,18 @@ pub(crate) enum FederationError {
     },
     #[error("{}: expected the token of a run, found something else: {message}", path.display())]
     Token { path: PathBuf, message: String },
+    #[error(
+        "--ensemble: the clients have models of their own, which stay at the parties, so that they cannot be asked together"
+    )]
+    Ensemble,
+    #[error("{source}")]
+    NothingTrained {
+        source: Box<ExperimentError>,
+        /// Where the rounds are.
+        kept: Option<String>,
+    },
+    #[error("run {run} is not pending or running at the SuperLink")]
+    NotRunning { run: u64 },
 }
 
 impl FederationError {
@@ -60,11 +77,31 @@ impl FederationError {
             Self::ClientApps(_) => {
                 "without --client-app, parties of fedround alone take part".to_owned()
             }
-            Self::Connect(_) => {
-                "start one with flower-superlink --isolation process (docs/federation.md)"
-                    .to_owned()
+            Self::Connect(error) => of_connection(error)?.to_owned(),
+            Self::Flower(FlowerError::OtherRunPending { other, .. }) => format!(
+                "`fedround federation stop {other} --superlink URL` stops a run whose coordinator is gone; `fedround federation status` lists all"
+            ),
+            Self::NotRunning { .. } => "`fedround federation status` lists the runs".to_owned(),
+            Self::NothingTrained { kept, .. } => {
+                let help = "the messages above and those of the parties say why clients were left out; a longer --patience or --deadline waits for parties, and a smaller --min-clients goes on with fewer clients";
+                let kept = kept.as_ref().map(|kept| format!("; {kept}"));
+                format!("{help}{}", kept.unwrap_or_default())
             }
             _ => return None,
         })
+    }
+}
+
+/// What to do about a SuperLink that cannot be used, where the message does not say so itself.
+fn of_connection(error: &ConnectError) -> Option<&'static str> {
+    match error {
+        ConnectError::Call(CallError::Unreachable { .. }) => {
+            Some("start one with flower-superlink --isolation process (docs/federation.md)")
+        }
+        ConnectError::Call(CallError::Tls { .. }) => {
+            Some("--ca FILE names the certificate of the authority that signed the SuperLink's")
+        }
+        ConnectError::Plaintext { .. } => Some("--plaintext accepts it"),
+        _ => None,
     }
 }

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use fedround_flower::{Connection, ConnectionSettings};
+use fedround_flower::{Connection, ConnectionSettings, StopSignal};
 
 use super::error::FederationError;
+use crate::interrupt::Stop;
 
 /// Where the SuperLink is.
 #[derive(Debug, Args)]
@@ -28,10 +29,16 @@ impl LinkArgs {
         let settings = ConnectionSettings {
             ca: self.ca.clone(),
             plaintext: self.plaintext,
+            stop: stop_signal(),
             ..ConnectionSettings::new(&self.superlink)
         };
         Ok(Connection::open(settings)?)
     }
+}
+
+/// Whether a signal asked this process to end.
+pub(super) fn stop_signal() -> StopSignal {
+    StopSignal::new(|| Stop.requested())
 }
 
 /// Seconds of a flag as a time.

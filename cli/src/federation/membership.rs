@@ -30,9 +30,14 @@ pub(super) fn left(
     lost: Result<usize, FlowerError>,
     stop: Stop,
 ) -> Result<ExitCode, FederationError> {
-    let lost = lost?;
-    if lost > 0 {
-        tell!("warning: the coordinator did not pull {lost} replies");
+    match lost {
+        Ok(0) => {}
+        Ok(lost) => tell!("warning: the coordinator did not pull {lost} replies"),
+        // Nothing else can be done: the SuperLink misses its signs of life.
+        Err(error) if stop.requested() => {
+            tell!("warning: the SuperLink does not know that this party has left: {error}");
+        }
+        Err(error) => return Err(error.into()),
     }
     let signal = stop.signal();
     Ok(signal.map_or(ExitCode::SUCCESS, |signal| signal.exit_code()))

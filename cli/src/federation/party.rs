@@ -4,14 +4,16 @@ use std::fs;
 use std::process::ExitCode;
 
 use fedround::experiment::Run;
-use fedround::federation::{Answer, DurableHost, Participant};
+use fedround::federation::{Answer, DurableHost, Participant, ParticipantError, Terms};
 use fedround_dsl::Hyper;
 
 use super::approval::approved;
 use super::args::PartyArgs;
 use super::clients::numbers;
 use super::error::FederationError;
+use super::foreign::shown;
 use super::membership::{LOOK, join, left};
+use super::resolve::resolve;
 use super::server_app;
 use crate::catalog::Catalog;
 use crate::error::CliError;
@@ -31,7 +33,7 @@ const EVALUATION: &str = "Evaluation
 /// Runs the subcommand.
 pub(crate) fn party(catalog: &Catalog, args: &PartyArgs) -> Result<ExitCode, CliError> {
     let tests = TestArgs::default();
-    let settings = Settings::resolve(&args.settings, &tests, args.spec.as_deref(), args.seed)?;
+    let (settings, _) = resolve(&args.settings, &tests, args.spec.as_deref(), args.seed)?;
     let algorithm = catalog.algorithm(&settings.spec, &settings.hypers)?;
     // A centralized one has one client, whatever --clients says: number 0.
     let clients = match algorithm.centralized() {
@@ -48,10 +50,15 @@ pub(crate) fn party(catalog: &Catalog, args: &PartyArgs) -> Result<ExitCode, Cli
         };
         Ok(experiment.prepare(settings.rounds)?)
     };
-    let host = prepare(&settings)?.into_party(here.clone());
+    let run = prepare(&settings)?;
+    let terms = Terms::of(&run, args.own_data);
+    let host = run.into_party(here.clone());
     let host = host.map_err(FederationError::from)?;
     let hash = host.graph_hash().to_owned();
     if let Err(error) = approved(&hash, args.approve.as_deref()) {
+        if !matches!(error, FederationError::NotApproved { .. }) {
+            return Err(error.into());
+        }
         let simulation = host.simulation();
         print(&what_crosses(simulation.program()))?;
         if simulation.has_personal_models() {
@@ -76,13 +83,14 @@ pub(crate) fn party(catalog: &Catalog, args: &PartyArgs) -> Result<ExitCode, Cli
         return server_app::serve(&settings, (&here, tests), args, compile);
     }
     let host = DurableHost::open(host, state).map_err(FederationError::from)?;
-    let stop = listen();
     let party = join(args)?;
+    // Until now a signal ends the process: nobody waits for a reply of it.
+    let stop = listen();
     if !args.quiet {
         let (id, link) = (party.node_id(), &args.link.superlink);
         tell!("party {id} is online at {link}, program {hash}");
     }
-    let mut participant = Participant::new(party, host);
+    let mut participant = Participant::new(party, host).with_terms(terms);
     serve(&mut participant, &hash, stop, args.quiet)?;
     Ok(left(participant.leave(), stop)?)
 }
@@ -95,22 +103,36 @@ fn serve(
     quiet: bool,
 ) -> Result<(), FederationError> {
     let mut round = participant.host().simulation().round();
+    // Each round may bring the same again.
+    let mut said = None;
     while !stop.requested() {
-        let answer = participant.answer_next(LOOK)?;
+        let answer = match participant.answer_next(LOOK) {
+            // The SuperLink is away, and is not waited for any more.
+            Err(ParticipantError::Flower(_)) if stop.requested() => break,
+            answer => answer?,
+        };
         let kept = participant.host().simulation().round();
         if kept != round && !quiet {
             tell!("round {kept} is kept");
         }
         round = kept;
-        match answer {
-            Some(Answer::OtherProgram(found)) => {
-                tell!(
-                    "warning: the coordinator runs the program {found}; this party takes part in {hash}"
-                );
+        let warning = match answer {
+            Some(Answer::OtherProgram(found)) => format!(
+                "the coordinator runs the program {}; this party takes part in {hash}",
+                shown(&found)
+            ),
+            Some(Answer::Refused(why)) => format!("a request was refused: {}", shown(&why)),
+            Some(Answer::Failed(why)) => format!("a request failed here: {}", shown(&why)),
+            Some(Answer::TooLate) => "a reply was too late".to_owned(),
+            Some(Answer::Replied) => {
+                said = None;
+                continue;
             }
-            Some(Answer::Refused(why)) => tell!("warning: a request was refused: {why}"),
-            Some(Answer::TooLate) => tell!("warning: a reply was too late"),
-            Some(Answer::Greeted | Answer::Replied) | None => {}
+            Some(Answer::Greeted) | None => continue,
+        };
+        if said.as_ref() != Some(&warning) {
+            tell!("warning: {warning}");
+            said = Some(warning);
         }
     }
     Ok(())

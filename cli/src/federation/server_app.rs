@@ -10,6 +10,7 @@ use fedround_simulation::Simulation;
 
 use super::args::PartyArgs;
 use super::error::FederationError;
+use super::foreign::shown;
 use super::membership::{LOOK, join, left};
 use crate::error::CliError;
 use crate::hypers::{Given, Setting};
@@ -36,16 +37,20 @@ pub(super) fn serve(
     };
     let trainer = AppTrainer::new(here.to_vec(), tests, Box::new(compile));
     let trainer = trainer.map_err(FederationError::from)?;
-    let stop = listen();
     let party = join(args)?;
+    let stop = listen();
     if !args.quiet {
         let (id, link) = (party.node_id(), &args.link.superlink);
         tell!("party {id} is online at {link}, and trains for the ServerApp of any run there");
     }
     let mut party = AppParty::new(party, trainer);
     while !stop.requested() {
-        match party.answer_next(LOOK).map_err(FederationError::from)? {
-            Some(Answer::Refused(why)) => tell!("warning: a request was refused: {why}"),
+        let answer = match party.answer_next(LOOK) {
+            Err(_) if stop.requested() => break,
+            answer => answer.map_err(FederationError::from)?,
+        };
+        match answer {
+            Some(Answer::Refused(why)) => tell!("warning: a request was refused: {}", shown(&why)),
             Some(Answer::TooLate) => tell!("warning: a reply was too late"),
             Some(_) | None => {}
         }

@@ -89,7 +89,7 @@ fn confirm_all(api: &Api, receiver: &Receiver<Received>) {
     let _ = waiting.iter().any(|left| away(confirm(api, left)));
 }
 
-/// What is not confirmed is deleted when the run ends, which may be why it is not.
+/// Confirms one message. An error can mean that the run has ended, which deletes unconfirmed messages.
 fn confirm(api: &Api, received: &Received) -> Result<(), CallError> {
     api.confirm(received.run, &received.message)
 }

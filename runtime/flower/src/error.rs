@@ -85,6 +85,9 @@ pub enum FlowerError {
         /// This party's node.
         party: NodeId,
     },
+    /// This process was asked to end while it waited for the run's turn.
+    #[error("the process was asked to end before the run began")]
+    Stopped,
     /// No task for the run.
     #[error(
         "no process may serve run {run} yet, after {:.0} s: is the SuperLink started with process isolation, and the run still pending?",

@@ -42,7 +42,8 @@ pub use fab::Fab;
 pub use fleet::{Delivery, Party, PartySettings, Request};
 pub use form::Form;
 pub use http::{
-    CallError, ConnectError, Connection, ConnectionSettings, Reason, Refusal, Version, Versions,
+    CallError, ConnectError, Connection, ConnectionSettings, Reason, Refusal, StopSignal, Version,
+    Versions,
 };
 pub use id::{NodeId, RunId};
 pub use kind::{MessageKind, MessageKindError};

@@ -8,12 +8,15 @@ use fedround_flower::{
 };
 
 use super::super::hello::{self, Greeting};
+use super::super::terms::Terms;
 use super::{FlowerParties, Notice};
 
 /// How long a party may take to say which clients it hosts. An app of Flower is a process that starts.
 const GREETING: Duration = Duration::from_secs(60);
 /// How long it is waited for before those are greeted who came since.
 const LISTEN: Duration = Duration::from_secs(15);
+/// How long a party that was refused is left alone, if it stays online.
+const REFUSED: Duration = Duration::from_secs(30);
 /// How long it is waited for when there are enough others.
 const MANNERS: Duration = Duration::from_millis(500);
 
@@ -25,12 +28,8 @@ impl FlowerParties {
             .iter()
             .map(|node| node.id)
             .collect();
-        let left: Vec<NodeId> = self
-            .known
-            .keys()
-            .filter(|id| !online.contains(id))
-            .copied()
-            .collect();
+        let there = self.known.keys();
+        let left: Vec<NodeId> = there.filter(|id| !online.contains(id)).copied().collect();
         if !left.is_empty() {
             // One who was refused may have come in place of one who left, as the same client.
             self.refused.clear();
@@ -42,18 +41,24 @@ impl FlowerParties {
             }
             (self.notify)(Notice::Left(id.0));
         }
-        self.refused.retain(|id| online.contains(id));
+        self.told.keep(&online);
+        self.doubted.retain(|id| online.contains(id));
+        let stays = |since: &Instant| since.elapsed() < REFUSED;
+        self.refused
+            .retain(|id, since| online.contains(id) && stays(since));
         self.greeted
             .retain(|ticket, _| online.contains(&ticket.node));
-        let new = |id: &&NodeId| !self.known.contains_key(id) && !self.refused.contains(id);
+        let known = |id: &NodeId| self.known.contains_key(id) && !self.doubted.contains(id);
+        let new = |id: &&NodeId| !known(id) && !self.refused.contains_key(id);
         let asked: BTreeSet<NodeId> = self.greeted.keys().map(|ticket| ticket.node).collect();
         let new = online.iter().filter(new).filter(|id| !asked.contains(id));
         let new: Vec<NodeId> = new.copied().collect();
         if !new.is_empty() {
             let kind = MessageKind::new(hello::HELLO)?;
-            let question = hello::question(&self.graph);
+            let question = hello::question(&self.graph, self.terms.as_ref());
             let sent =
                 self.call(|coordinator| coordinator.send(&new, &kind, &question, GREETING))?;
+            self.doubted.clear();
             let end = Instant::now() + GREETING;
             self.greeted
                 .extend(sent.into_iter().map(|ticket| (ticket, end)));
@@ -70,7 +75,8 @@ impl FlowerParties {
             self.greeted.retain(|_, end| *end > now);
             let enough = self.known.len() >= self.settings.min_parties;
             let most = if enough { MANNERS } else { LISTEN };
-            if self.greeted.is_empty() || start.elapsed() > most {
+            let ends = start.elapsed() > most || self.stop.requested();
+            if self.greeted.is_empty() || ends {
                 return Ok(());
             }
             let open: Vec<FlowerTicket> = self.greeted.keys().cloned().collect();
@@ -101,8 +107,13 @@ impl FlowerParties {
                 (vec![client], Notice::AppJoined(id.0, client, examples))
             }
         };
+        let all = self.terms.as_ref().map_or(usize::MAX, Terms::population);
+        if let Some(client) = clients.iter().find(|client| **client >= all) {
+            let why = format!("client {client} is not one of the federation's {all}");
+            return self.refuse(id, why);
+        }
         let is_app = matches!(notice, Notice::AppJoined(..));
-        let mut others = self.known.iter();
+        let mut others = self.known.iter().filter(|(other, _)| **other != id);
         let taken = others.find_map(|(other, own)| {
             let both = own.iter().find(|client| clients.contains(client))?;
             Some(format!("party {other} has client {both} already"))
@@ -113,7 +124,9 @@ impl FlowerParties {
                 if let Some(apps) = self.apps.as_mut().filter(|_| is_app) {
                     apps.join(id);
                 }
-                (self.notify)(notice);
+                if self.told.is_new_party(id, &clients) {
+                    (self.notify)(notice);
+                }
                 self.known.insert(id, clients);
             }
         }
@@ -130,7 +143,11 @@ impl FlowerParties {
     }
 
     fn refuse(&mut self, id: NodeId, why: String) {
-        (self.notify)(Notice::Refused(id.0, why));
-        self.refused.insert(id);
+        self.known.remove(&id);
+        self.told.leaves(id);
+        if self.told.is_new_reason(id, &why) {
+            (self.notify)(Notice::Refused(id.0, why));
+        }
+        self.refused.insert(id, Instant::now());
     }
 }

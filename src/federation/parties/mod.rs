@@ -3,33 +3,30 @@
 mod greet;
 mod notice;
 mod outbox;
+mod told;
+mod transport;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use fedround_flower::{
-    Coordinator, FlowerError, Form, MessageKind, NodeId, PartyError as FlowerPartyError,
-    RunOutcome, Ticket as FlowerTicket,
+    Coordinator, FlowerError, Form, MessageKind, NodeId, RunOutcome, StopSignal,
+    Ticket as FlowerTicket,
 };
-use fedround_simulation::parties::{
-    Host, HostId, Parties, PartyError, Payload, Replies, Ticket, Unreachable,
-};
+use fedround_simulation::parties::{HostId, PartyError, Payload, Replies, Ticket};
 
 use super::client_apps::{ClientApps, Translated};
 use super::convention::TRAIN;
 use super::hello::REGION;
 use super::message::{SharedRecord, from_flower, to_flower};
+use super::terms::Terms;
 
 use outbox::{Outbox, Queued};
+use told::Told;
 
 pub use notice::{FederationSettings, Notice};
 
-/// How often a coordinator looks for parties that it waits for.
-const LOOK: Duration = Duration::from_millis(300);
-/// How long one poll waits for replies.
-const POLL: Duration = Duration::from_secs(1);
 /// Clocks of machines differ: the SuperLink decides what has expired, and so much later we do.
 const GRACE: Duration = Duration::from_secs(30);
 
@@ -59,8 +56,11 @@ pub struct FlowerParties {
     notify: Box<dyn FnMut(Notice) + Send>,
     /// The clients of each party that takes part.
     known: BTreeMap<NodeId, Vec<usize>>,
-    /// Parties that do not take part. They are asked again when they come online anew.
-    refused: BTreeSet<NodeId>,
+    /// Parties that do not take part, and since when. They are asked again when they come online anew, and
+    /// after a while: their operators may have started them again with other settings.
+    refused: BTreeMap<NodeId, Instant>,
+    /// Parties that failed. They take part, unless they refuse when they are asked anew.
+    doubted: BTreeSet<NodeId>,
     /// Parties that have not answered yet, and until when they may.
     greeted: HashMap<FlowerTicket, Instant>,
     /// Requests without replies, and until when these are waited for.
@@ -74,6 +74,14 @@ pub struct FlowerParties {
     ready: Replies,
     /// Speaks with parties that are apps of Flower, if they may take part.
     apps: Option<ClientApps>,
+    /// What parties must have alike beside the program, if that is compared.
+    terms: Option<Terms>,
+    /// Whether the coordinator was asked to end, which no wait outlasts.
+    stop: StopSignal,
+    /// Why nothing could be sent, of a coordinator that is to end.
+    unsent: Option<FlowerError>,
+    /// What the operator knows already.
+    told: Told,
 }
 
 impl FlowerParties {
@@ -93,7 +101,8 @@ impl FlowerParties {
             graph,
             notify: Box::new(notify),
             known: BTreeMap::new(),
-            refused: BTreeSet::new(),
+            refused: BTreeMap::new(),
+            doubted: BTreeSet::new(),
             greeted: HashMap::new(),
             open: HashMap::new(),
             tickets: 0,
@@ -101,6 +110,10 @@ impl FlowerParties {
             outbox: Outbox::default(),
             ready: vec![],
             apps: None,
+            terms: None,
+            stop: StopSignal::default(),
+            unsent: None,
+            told: Told::default(),
         };
         (parties, end)
     }
@@ -109,6 +122,21 @@ impl FlowerParties {
     #[must_use]
     pub fn with_client_apps(mut self, apps: ClientApps) -> Self {
         self.apps = Some(apps);
+        self
+    }
+
+    /// Has parties compare these terms with their own.
+    #[must_use]
+    pub fn with_terms(mut self, terms: Terms) -> Self {
+        self.terms = Some(terms);
+        self
+    }
+
+    /// Waits for no party once the coordinator is asked to end: the round then ends with an error, and is
+    /// none that was skipped.
+    #[must_use]
+    pub fn with_stop(mut self, stop: StopSignal) -> Self {
+        self.stop = stop;
         self
     }
 
@@ -181,6 +209,7 @@ impl FlowerParties {
                 self.open
                     .extend(open.map(|(sent, ticket)| (sent, (ticket, end))));
             }
+            Err(error) if self.stop.requested() => self.unsent = Some(error),
             Err(error) => {
                 let failed = PartyError::Failed(error.to_string());
                 for ticket in tickets {
@@ -228,68 +257,4 @@ impl FlowerParties {
             })
             .collect()
     }
-}
-
-impl Parties for FlowerParties {
-    fn online(&mut self) -> Result<Vec<Host>, Unreachable> {
-        let start = Instant::now();
-        let mut told = None;
-        loop {
-            self.look().map_err(unreachable)?;
-            let there = self.known.len();
-            if there >= self.settings.min_parties || start.elapsed() > self.settings.patience {
-                break;
-            }
-            if told != Some(there) {
-                (self.notify)(Notice::Waiting(there, self.settings.min_parties));
-                told = Some(there);
-            }
-            thread::sleep(LOOK);
-        }
-        let hosts = self.known.iter();
-        let hosts = hosts.map(|(id, clients)| Host {
-            id: HostId(id.0),
-            clients: clients.clone(),
-        });
-        Ok(hosts.collect())
-    }
-
-    fn send(&mut self, to: HostId, request: &Payload) -> Result<Ticket, PartyError> {
-        self.try_send(to, request).map_err(PartyError::Failed)
-    }
-
-    fn poll(&mut self) -> Result<Replies, Unreachable> {
-        // No more requests of a region follow.
-        self.send_queued();
-        self.sent.clear();
-        let late = self.expire().into_iter();
-        let mut all = std::mem::take(&mut self.ready);
-        all.extend(late.map(|ticket| (ticket, Err(PartyError::Expired))));
-        if !all.is_empty() || self.open.is_empty() {
-            return Ok(all);
-        }
-        let open: Vec<FlowerTicket> = self.open.keys().cloned().collect();
-        let reply = self
-            .call(|coordinator| coordinator.wait(&open, POLL))
-            .map_err(unreachable)?;
-        if let Some(reply) = reply
-            && let Some((ticket, _)) = self.open.remove(&reply.ticket)
-        {
-            let content = match reply.content {
-                Ok(content) => self.read(ticket, &content),
-                Err(FlowerPartyError::Offline) => Err(PartyError::Offline),
-                Err(FlowerPartyError::Expired) => Err(PartyError::Expired),
-                Err(FlowerPartyError::Failed(why)) => Err(PartyError::Failed(why)),
-            };
-            if let Err(PartyError::Failed(why)) = &content {
-                (self.notify)(Notice::Failed(reply.ticket.node.0, why.clone()));
-            }
-            all.push((ticket, content));
-        }
-        Ok(all)
-    }
-}
-
-fn unreachable(error: FlowerError) -> Unreachable {
-    Unreachable(error.to_string())
 }

@@ -2,6 +2,7 @@
 
 mod bad_parties;
 mod mixed;
+mod notices;
 mod processes;
 mod proxy;
 mod refused;
@@ -188,4 +189,8 @@ fn federations_on_one_superlink() {
         traffic::what_crosses_is_what_is_counted(&server)
     });
     scenario("other programs", &|| other_programs_are_refused(&server));
+    scenario("notices", &|| {
+        notices::both_sides_say_why_a_party_is_left_out(&server)
+    });
+    scenario("stop", &|| notices::a_waiting_coordinator_stops(&server));
 }

@@ -84,3 +84,51 @@ fn a_centralized_algorithm_has_one_client() {
         "{text}"
     );
 }
+
+/// It would go on with the coordinator's own examples.
+#[test]
+fn the_run_of_a_federation_is_not_resumed_alone() {
+    let place = Place::new();
+    place.success(&format!("run fedavg {SMALL} --quiet --out fed"));
+    place.write("fed/federation.txt", b"");
+    let text = place.failure("resume fed --rounds 5", 1);
+    assert!(text.contains("holds the run of a federation"), "{text}");
+    assert!(text.contains("`fedround coordinator` command"), "{text}");
+}
+
+#[test]
+fn mistakes_on_the_command_line_are_named() {
+    let place = Place::new();
+    place.write("deadline.toml", b"[faults]\ndeadline = 30.0\n");
+    let nowhere = "--superlink http://me:secret@127.0.0.1:1 --state s";
+    let party = format!("party fedavg {SMALL} {nowhere} --host 0-9");
+    let coordinator = format!("coordinator fedavg {SMALL} {nowhere}");
+    let personal = coordinator.replace("fedavg", "per-fedavg");
+    for (line, why) in [
+        (format!("{party} --approve aproved.txt"), "no such file"),
+        (
+            format!("{party} --approve any"),
+            "a user name or a password",
+        ),
+        // A deadline of a federation needs no virtual clock.
+        (
+            format!("{coordinator} --config deadline.toml"),
+            "a user name",
+        ),
+        (
+            format!("{party} --approve any --config deadline.toml"),
+            "a user name",
+        ),
+        (format!("{personal} --ensemble"), "stay at the parties"),
+    ] {
+        let text = place.failure(&line, 1);
+        assert!(text.contains(why), "{line}: {text}");
+        assert!(!text.contains("secret"), "{text}");
+    }
+    // Only a SuperLink that does not answer is to be started.
+    let file = place.path("nothing.pem");
+    let link = format!("--superlink https://127.0.0.1:1 --ca {}", file.display());
+    let text = place.failure(&format!("federation status {link}"), 1);
+    assert!(text.contains("cannot read certificates"), "{text}");
+    assert!(!text.contains("help:"), "{text}");
+}

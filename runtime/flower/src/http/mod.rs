@@ -3,6 +3,7 @@
 mod error;
 mod retry;
 mod settings;
+mod stop;
 mod version;
 
 #[cfg(test)]
@@ -18,6 +19,8 @@ use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 pub use error::{CallError, ConnectError, Reason, Refusal};
 pub(crate) use retry::Backoff;
 pub use settings::ConnectionSettings;
+use stop::Patience;
+pub use stop::StopSignal;
 pub use version::{Version, Versions};
 
 /// The largest answer: the SuperLink sends arrays in chunks of 5 MiB, other objects whole.
@@ -111,6 +114,11 @@ impl Connection {
         &self.inner.settings
     }
 
+    /// Whether this process was asked to end.
+    pub(crate) fn stop(&self) -> &StopSignal {
+        &self.inner.settings.stop
+    }
+
     /// The same SuperLink, with another patience.
     pub(crate) fn with_patience(&self, patience: Duration) -> Self {
         Self {
@@ -167,6 +175,7 @@ impl Inner {
     ) -> Result<(u16, Vec<u8>), CallError> {
         let (first, longest) = (Duration::from_millis(100), Duration::from_secs(3));
         let mut backoff = Backoff::new(first, longest, patience);
+        let mut tries = Patience::new(&self.settings.stop);
         let mut failures = 0;
         loop {
             let problem = match outcome(url, send()?)? {
@@ -178,7 +187,7 @@ impl Inner {
                 Outcome::Answer(status, body) => return Ok((status, body)),
                 Outcome::Away(problem) => problem,
             };
-            if !backoff.wait() {
+            if !backoff.next_wait().is_some_and(|wait| tries.wait(wait)) {
                 return Err(CallError::Unreachable {
                     url: url.to_owned(),
                     elapsed: backoff.elapsed(),

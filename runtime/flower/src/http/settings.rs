@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::error::ConnectError;
+use super::stop::StopSignal;
 use super::version::Versions;
 
 /// How to reach a SuperLink.
@@ -26,6 +27,8 @@ pub struct ConnectionSettings {
     pub versions: Versions,
     /// The most bytes of one message that are accepted.
     pub max_message: u64,
+    /// Whether this process was asked to end: then a SuperLink that does not answer is not waited for.
+    pub stop: StopSignal,
 }
 
 impl ConnectionSettings {
@@ -40,6 +43,7 @@ impl ConnectionSettings {
             timeout: Duration::from_secs(60),
             versions: Versions::Tested,
             max_message: 4 << 30,
+            stop: StopSignal::default(),
         }
     }
 
@@ -61,11 +65,17 @@ impl ConnectionSettings {
     pub(super) fn base(&self) -> Result<String, ConnectError> {
         let url = self.url.trim_end_matches('/');
         let invalid = |problem| ConnectError::Url {
-            url: self.url.clone(),
+            url: without_user(&self.url),
             problem,
         };
         let parsed: ureq::http::Uri = url.parse().map_err(|_| invalid("it is no URL"))?;
         let host = parsed.host().ok_or_else(|| invalid("it has no host"))?;
+        if parsed
+            .authority()
+            .is_some_and(|all| all.as_str().contains('@'))
+        {
+            return Err(invalid("it has a user name or a password"));
+        }
         if !parsed.path().trim_matches('/').is_empty() || parsed.query().is_some() {
             return Err(invalid("it has a path after the host"));
         }
@@ -79,5 +89,17 @@ impl ConnectionSettings {
             }),
             _ => Err(invalid("it does not begin with https:// or http://")),
         }
+    }
+}
+
+/// An address for messages: a user name and a password before the host are left out.
+fn without_user(url: &str) -> String {
+    let (scheme, rest) = match url.split_once("://") {
+        Some((scheme, rest)) => (format!("{scheme}://"), rest),
+        None => (String::new(), url),
+    };
+    match rest.rsplit_once('@') {
+        Some((_, host)) => format!("{scheme}…@{host}"),
+        None => url.to_owned(),
     }
 }

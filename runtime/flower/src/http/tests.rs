@@ -209,6 +209,16 @@ fn addresses_are_checked() {
         assert!(matches!(error, ConnectError::Url { .. }), "{url}: {error}");
     }
     for url in [
+        "http://me:secret@127.0.0.1:1",
+        "https://me:secret@",
+        "me:secret@x y",
+    ] {
+        let error = Connection::open(ConnectionSettings::new(url)).unwrap_err();
+        let text = error.to_string();
+        assert!(matches!(error, ConnectError::Url { .. }), "{url}: {text}");
+        assert!(!text.contains("secret"), "{text}");
+    }
+    for url in [
         "http://example.org:8000",
         "http://10.0.0.1",
         "http://127.evil.example",
@@ -226,4 +236,21 @@ fn addresses_are_checked() {
     let settings = ConnectionSettings::new("https://127.0.0.1:1").with_ca(empty.path());
     let error = Connection::open(settings).unwrap_err();
     assert!(error.to_string().contains("no certificate"), "{error}");
+}
+
+#[test]
+fn a_process_that_is_to_end_does_not_wait() {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", port.local_addr().unwrap());
+    drop(port);
+    let stop = StopSignal::new(|| true);
+    let settings = ConnectionSettings {
+        stop,
+        ..ConnectionSettings::new(url).with_patience(Duration::from_secs(60))
+    };
+    let start = std::time::Instant::now();
+    let error = Connection::open(settings).unwrap_err();
+    let unreachable = matches!(error, ConnectError::Call(CallError::Unreachable { .. }));
+    assert!(unreachable, "{error}");
+    assert!(start.elapsed() < Duration::from_secs(20), "{error}");
 }

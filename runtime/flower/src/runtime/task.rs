@@ -73,6 +73,21 @@ impl Coordinator {
         secret: Option<&ExecutorSecret>,
         time: Duration,
     ) -> Result<Self, FlowerError> {
+        Self::acquire_in_turn(connection, run, (secret, time), |_| {})
+    }
+
+    /// As [`acquire`](Self::acquire). `waits` is told once of an older run that is waited for.
+    ///
+    /// # Errors
+    ///
+    /// As [`acquire`](Self::acquire), and [`FlowerError::Stopped`] if this process was asked to end.
+    pub fn acquire_in_turn(
+        connection: &Connection,
+        run: RunId,
+        (secret, time): (Option<&ExecutorSecret>, Duration),
+        mut waits: impl FnMut(RunId),
+    ) -> Result<Self, FlowerError> {
+        let mut told = false;
         let control = Control::new(connection);
         let (first, longest) = (Duration::from_millis(100), Duration::from_secs(1));
         let mut backoff = Backoff::new(first, longest, time);
@@ -82,6 +97,14 @@ impl Coordinator {
                 && let Some(token) = acquire_task(connection, run, secret)?
             {
                 return Self::resume(connection, token);
+            }
+            if let Some(other) = older
+                && !std::mem::replace(&mut told, true)
+            {
+                waits(other);
+            }
+            if connection.stop().requested() {
+                return Err(FlowerError::Stopped);
             }
             if !backoff.wait() {
                 let waited = backoff.elapsed();

@@ -81,7 +81,9 @@ pub enum ContentError {
 #[derive(Debug, thiserror::Error)]
 pub enum NoExchange {
     /// It cannot run between a server and parties, or has other messages.
-    #[error("expected rounds in which clients {expected}, found ones in which they {found}")]
+    #[error(
+        "an exchange of models expects clients to {expected}, but this program's clients {found}"
+    )]
     Other {
         /// What clients do in an exchange of models.
         expected: &'static str,

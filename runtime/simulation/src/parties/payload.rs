@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::error::PayloadError;
-use super::message::{LOSSES, Request, Subject, Task};
+use super::message::{LOSSES, Reply, Request, Subject, Task};
 
 /// The key of the metadata under which the head stands.
 const HEAD: &str = "fedround";
@@ -83,6 +83,14 @@ impl Payload {
     /// The head.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, PayloadError> {
         Ok(serde_json::from_str(&self.head)?)
+    }
+
+    /// Of a reply: why the host could not do what it was asked, if it could not.
+    pub fn failure(&self) -> Option<String> {
+        match self.read() {
+            Ok(Reply::Failed(why)) => Some(why),
+            _ => None,
+        }
     }
 
     /// Its bytes.

@@ -57,6 +57,20 @@ pub trait Parties: Send {
     /// Nobody can be reached.
     fn online(&mut self) -> Result<Vec<Host>, Unreachable>;
 
+    /// The hosts that can be asked now, as [`online`](Self::online), for a transport that waits there for
+    /// those who are missing: here it does not.
+    ///
+    /// # Errors
+    ///
+    /// Nobody can be reached.
+    fn online_now(&mut self) -> Result<Vec<Host>, Unreachable> {
+        self.online()
+    }
+
+    /// Is told that the clients of a host are left out because of its reply, or because there is none: of
+    /// what `send` or `poll` gave, and of replies that were refused after that.
+    fn left_out(&mut self, _host: HostId, _why: &PartyError) {}
+
     /// Sends a request.
     ///
     /// # Errors

@@ -267,6 +267,23 @@ fn a_coordinator_goes_on_from_a_checkpoint() {
     }
 }
 
+/// Nobody is told of states where clients have none, or before a round was kept.
+#[test]
+fn only_states_are_settled() {
+    let messages = |name: &str, rounds: usize| {
+        let case = CASES.iter().find(|case| case.0 == name).unwrap();
+        let (mut coordinator, parties) = federation(case, 2);
+        (0..rounds).for_each(|_| _ = coordinator.run_round().unwrap());
+        let sent = || parties.0.lock().unwrap().traffic().messages;
+        let before = sent();
+        coordinator.settle_parties().unwrap();
+        sent() - before
+    };
+    assert_eq!(messages("fedavg", 1), 0);
+    assert_eq!(messages("scaffold", 0), 0);
+    assert!(messages("scaffold", 1) > 0);
+}
+
 #[test]
 fn every_algorithm_runs_between_parties_with_the_same_bits() {
     let of_case = |case: &Case| {

@@ -86,7 +86,7 @@ pub enum HostError {
         client: usize,
     },
     /// The program has no such region, or a region has another number of inputs.
-    #[error("round {round} has no region {region} with so many inputs")]
+    #[error("round {round} has no region {region} with this number of inputs")]
     NoRegion {
         /// The region's index.
         region: usize,
@@ -99,16 +99,16 @@ pub enum HostError {
         /// The round.
         round: usize,
     },
-    /// A region ran already, and its reply is not here any more.
-    #[error("the region ran in this attempt of round {round}, and its reply is not here any more")]
+    /// A region already ran, and its reply is no longer stored.
+    #[error(
+        "the region already ran in this attempt of round {round}, and its reply is no longer stored"
+    )]
     Again {
         /// The round.
         round: usize,
     },
-    /// The party does not have what an earlier region left there, since it started anew.
-    #[error(
-        "`{name}` of an earlier region of the round is not here; the host started anew since then"
-    )]
+    /// The party lost a value that an earlier region kept, because it restarted.
+    #[error("`{name}`, kept by an earlier region of this round, was lost when the host restarted")]
     NotHeld {
         /// The value.
         name: String,
@@ -116,7 +116,8 @@ pub enum HostError {
     /// The states of the host's clients are of another round than the coordinator kept last.
     #[error(
         "expected clients' states of round {expected}, found those of round {found}: states were lost, or are of another \
-         run; start the run and its parties with empty folders"
+         run; to begin anew with this party, stop it and delete {} in its state folder",
+        files(*expected)
     )]
     States {
         /// The last round of this host that the coordinator kept; 0 of none.
@@ -287,6 +288,15 @@ impl PartyHost {
         self.end_attempt();
         self.attempt = Some(attempt);
         Ok(())
+    }
+}
+
+/// The files without which a party has no states. Of one whose states a coordinator expects, the key goes,
+/// too: with another key it is another party.
+fn files(expected: usize) -> &'static str {
+    match expected {
+        0 => "`clients.ckpt`",
+        _ => "`clients.ckpt` and `key.pem`",
     }
 }
 

@@ -5,6 +5,7 @@ mod in_order;
 mod replies;
 mod requests;
 mod returned;
+mod settle;
 mod sums;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -13,7 +14,7 @@ use fedround_exec::Program;
 use fedround_ir::fed::Value;
 use fedround_passes::parties::Region;
 
-use super::message::{Attempt, Committed, Entry, Task};
+use super::message::{Attempt, Committed, Entry};
 use super::payload::Payload;
 use super::reply_types::ReplyTypes;
 use super::table::Table;
@@ -159,27 +160,6 @@ impl Remote {
             .extend(replied.map(|host| (host, committed.clone())));
     }
 
-    /// Tells all hosts that are online what was kept, and waits for their answers.
-    ///
-    /// # Errors
-    ///
-    /// Nobody can be reached.
-    pub fn settle(&mut self) -> Result<(), RunError> {
-        let mut open = HashSet::new();
-        for host in self.parties.online()? {
-            let request = Payload::new(&self.head(host.id, Task::Settle))?;
-            if let Ok(ticket) = self.parties.send(host.id, &request) {
-                open.insert(ticket);
-            }
-        }
-        while !open.is_empty() {
-            for (ticket, _) in self.parties.poll()? {
-                open.remove(&ticket);
-            }
-        }
-        Ok(())
-    }
-
     /// Why clients were lost in the last round.
     pub fn failures(&self) -> &[(Vec<usize>, PartyError)] {
         &self.failures
@@ -197,6 +177,12 @@ impl Remote {
     pub fn restore(&mut self, committed: Vec<(u64, Committed)>) {
         let committed = committed.into_iter();
         self.committed = committed.map(|(host, kept)| (HostId(host), kept)).collect();
+    }
+
+    /// The clients of a host at these places are lost, and the transport is told why.
+    fn leave_out(&mut self, job: &Job<'_>, (host, places): (HostId, &[usize]), why: PartyError) {
+        self.parties.left_out(host, &why);
+        self.lose(job, places, why);
     }
 
     /// The clients at these places are lost.
@@ -239,7 +225,7 @@ impl Remote {
             let request = self.request(asked, host, &places, &mut shared)?;
             match self.parties.send(host, &request) {
                 Ok(ticket) => _ = open.insert(ticket, (host, places)),
-                Err(why) => self.lose(asked.job, &places, why),
+                Err(why) => self.leave_out(asked.job, (host, &places), why),
             }
         }
         while !open.is_empty() {
@@ -250,7 +236,7 @@ impl Remote {
                 };
                 match reply.and_then(|reply| take(self, &places, &reply)) {
                     Ok(()) => _ = self.replied.insert(host),
-                    Err(why) => self.lose(asked.job, &places, why),
+                    Err(why) => self.leave_out(asked.job, (host, &places), why),
                 }
             }
         }

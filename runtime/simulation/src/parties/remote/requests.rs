@@ -64,8 +64,8 @@ impl Remote {
         }
     }
 
-    /// Whether a host is to sum what it can of so many clients: if its sums, which have elements of 64 bits, are
-    /// no larger than what they stand for.
+    /// Whether a host should send sums for this many clients: only if the 64-bit sums are no larger than the
+    /// 32-bit values.
     pub(super) fn sums(&self, region: &Region, clients: usize) -> bool {
         let mut outputs: Vec<usize> = region.sums.iter().map(|sum| sum.output).collect();
         outputs.dedup();

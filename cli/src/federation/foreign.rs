@@ -1,0 +1,40 @@
+//! Text of another machine, for a terminal.
+
+/// Longer texts are cut.
+const MOST: usize = 400;
+
+/// The text without what would move the cursor, change colours or reverse the order of letters.
+pub(super) fn shown(text: &str) -> String {
+    let mut shown = String::new();
+    for (n, c) in text.chars().enumerate() {
+        if n == MOST {
+            shown.push('…');
+            break;
+        }
+        match moves(c) {
+            true => shown.extend(c.escape_unicode()),
+            false => shown.push(c),
+        }
+    }
+    shown
+}
+
+fn moves(c: char) -> bool {
+    let reverses =
+        matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || reverses || matches!(c, '\u{2028}' | '\u{2029}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_others_move_no_cursor() {
+        assert_eq!(shown("client 1, größer"), "client 1, größer");
+        assert_eq!(shown("a\u{1b}[2J\nb"), "a\\u{1b}[2J\\u{a}b");
+        assert_eq!(shown("a\u{202e}b"), "a\\u{202e}b");
+        let long = shown(&"x".repeat(1_000_000));
+        assert_eq!(long.chars().count(), MOST + 1);
+    }
+}

@@ -1,0 +1,81 @@
+//! The run at the SuperLink that a coordinator serves.
+
+use std::path::Path;
+use std::time::Duration;
+
+use fedround::federation::RunEnd;
+use fedround_flower::{
+    Connection, Control, Coordinator, ExecutorSecret, Fab, FlowerError, RunId, RunOutcome,
+};
+
+use super::args::CoordinatorArgs;
+use super::error::FederationError;
+use super::token;
+use crate::error::CliError;
+use crate::terminal::tell;
+
+/// How long a coordinator waits for its run's turn at the SuperLink.
+const TURN: Duration = Duration::from_secs(300);
+
+/// Goes on with the run of an earlier process, or starts one at the SuperLink. Gives nothing if a signal
+/// ended the wait for its turn.
+pub(super) fn take(
+    connection: &Connection,
+    args: &CoordinatorArgs,
+    bundle: Option<&Fab>,
+) -> Result<Option<Coordinator>, CliError> {
+    let state: &Path = &args.state;
+    if let Some(earlier) = token::read(state)? {
+        match Coordinator::resume(connection, earlier) {
+            Ok(coordinator) => return Ok(Some(coordinator)),
+            Err(FlowerError::Lost { problem }) => {
+                tell!(
+                    "note: the last run at the SuperLink has ended ({problem}); a new one begins"
+                );
+            }
+            Err(error) => return Err(FederationError::from(error).into()),
+        }
+    }
+    let secret = args.secret.as_deref().map(ExecutorSecret::read).transpose();
+    let secret = secret
+        .map_err(FlowerError::from)
+        .map_err(FederationError::from)?;
+    let stub = || Fab::stub("fedround", env!("CARGO_PKG_VERSION"));
+    let fab = bundle.map_or_else(stub, |bundle| Ok(bundle.clone()));
+    let fab = fab.map_err(FederationError::from)?;
+    let control = Control::new(connection);
+    let run = control.start_run(&fab, "").map_err(FederationError::from)?;
+    let waits = |other: RunId| tell!("run {other} is pending at the SuperLink; waiting for it");
+    let turn = (secret.as_ref(), TURN);
+    match Coordinator::acquire_in_turn(connection, run, turn, waits) {
+        Ok(coordinator) => {
+            token::write(state, coordinator.token())?;
+            Ok(Some(coordinator))
+        }
+        Err(error) => {
+            withdraw(&control, run, &args.link.superlink);
+            match error {
+                FlowerError::Stopped => Ok(None),
+                error => Err(FederationError::from(error).into()),
+            }
+        }
+    }
+}
+
+/// Stops a run that nobody will serve: the SuperLink would let every later one wait for it.
+fn withdraw(control: &Control, run: RunId, superlink: &str) {
+    if let Err(error) = control.stop_run(run) {
+        tell!(
+            "warning: run {run} is still pending at the SuperLink ({error}); `fedround federation stop {run} --superlink {superlink}` stops it"
+        );
+    }
+}
+
+/// Ends the run. If that fails, the SuperLink takes it for failed after a minute, and nothing else is lost.
+pub(super) fn end(end: RunEnd, outcome: RunOutcome, state: &Path) {
+    let told = end.finish(outcome).map_err(|error| error.to_string());
+    let removed = told.and_then(|()| token::remove(state).map_err(|error| error.to_string()));
+    if let Err(error) = removed {
+        tell!("warning: the SuperLink may not know that the run has ended: {error}");
+    }
+}
