@@ -4,14 +4,16 @@
 use std::collections::BTreeSet;
 
 use fedround_dsl::{
-    BoxedAlgorithm, Field, LayerField, Objective, Phase, Registry, all_fields, phases_for,
+    BoxedAlgorithm, Field, Hyper, LayerField, Objective, Phase, Registry, all_fields, phases_for,
+    stage_evaluations,
 };
-use fedround_ir::fed::{HyperValue, print, print_exact};
+use fedround_ir::fed::{HyperValue, print_exact};
 use fedround_passes::PassManager;
 use fedround_passes::fed::link_with;
 
 use crate::error::CliError;
 use crate::hypers::{self, Given, Setting};
+use crate::terminal::tell;
 
 /// What is said of one, before its documentation.
 pub(crate) const NOT_USED: &str = "not used:";
@@ -26,6 +28,8 @@ pub(crate) struct Uses {
     pub used: Vec<String>,
     /// Names of the others.
     pub dead: Vec<String>,
+    /// What to say of names that several layers have.
+    pub notes: Vec<String>,
 }
 
 impl Uses {
@@ -40,6 +44,7 @@ impl Uses {
         let mut uses = Self {
             used: vec![],
             dead: vec![],
+            notes: vec![],
         };
         for (i, setting) in settings.iter().enumerate() {
             if !setting.is_of_command_line() {
@@ -50,6 +55,8 @@ impl Uses {
             if hypers::named(&*algorithm) == hypers::named(&*without) {
                 continue;
             }
+            let note = known.layers_note(&*algorithm, registry, (spec, settings), &setting.name);
+            uses.notes.extend(note);
             let field = hypers::lookup(&*algorithm, &setting.name);
             let used = field.is_some_and(|field| known.reads(&full_name(&field)))
                 || !known.is_same(&without);
@@ -57,6 +64,13 @@ impl Uses {
             names.push(setting.name.clone());
         }
         Ok(uses)
+    }
+
+    /// Says which layers were set, where several have a name, unless `quiet`.
+    pub fn told(self, quiet: bool) -> Self {
+        let notes = self.notes.iter().filter(|_| !quiet);
+        notes.for_each(|note| tell!("note: {note}"));
+        self
     }
 
     /// Fails if there is one that changes nothing.
@@ -80,21 +94,8 @@ pub(crate) fn unused(
 ) -> Result<BTreeSet<String>, CliError> {
     let algorithm = hypers::algorithm(registry, spec, settings)?;
     let known = Known::of(&algorithm, objective);
-    let changes_nothing = |field: &LayerField| {
-        let name = full_name(field);
-        let same = |value: HyperValue| {
-            let setting = Setting {
-                name: name.clone(),
-                value: Given::Value(value),
-            };
-            let other = hypers::algorithm(registry, spec, &[settings, &[setting]].concat());
-            // A value that the algorithm does not take says that it looks at it.
-            other.is_ok_and(|other| known.is_same(&other))
-        };
-        let others = other_values(field.field, &field.value);
-        !others.is_empty() && !known.reads(&name) && others.into_iter().all(same)
-    };
-    let unused = all_fields(&*algorithm).into_iter().filter(changes_nothing);
+    let fields = all_fields(&*algorithm).into_iter();
+    let unused = fields.filter(|field| known.changes_nothing(registry, (spec, settings), field));
     Ok(unused.map(|field| full_name(&field)).collect())
 }
 
@@ -132,9 +133,7 @@ fn other_values(field: &Field, value: &HyperValue) -> Vec<HyperValue> {
 /// An algorithm, to be compared with others.
 struct Known<'o> {
     objective: &'o Objective,
-    /// The phases as they are written.
-    staged: Vec<Phase>,
-    /// The phases as they run; `None` if they cannot be linked.
+    /// The phases of training and of evaluations as they run; `None` if they cannot be linked.
     linked: Option<Vec<Linked>>,
 }
 
@@ -151,7 +150,6 @@ impl<'o> Known<'o> {
     fn of(algorithm: &BoxedAlgorithm, objective: &'o Objective) -> Self {
         Self {
             objective,
-            staged: phases_for(&**algorithm, objective).unwrap_or_default(),
             linked: linked(algorithm, objective),
         }
     }
@@ -159,7 +157,53 @@ impl<'o> Known<'o> {
     /// Whether a hyper-parameter is known to count.
     fn reads(&self, name: &str) -> bool {
         let mut phases = self.linked.iter().flatten();
-        phases.any(|phase| phase.read.contains(name)) || of_own_models(&self.staged, name)
+        phases.any(|phase| phase.read.contains(name))
+    }
+
+    /// Whether no other value of a field would change anything in this algorithm, which is of a spec with
+    /// settings.
+    fn changes_nothing(
+        &self,
+        registry: &Registry,
+        (spec, settings): (&str, &[Setting]),
+        field: &LayerField,
+    ) -> bool {
+        let name = full_name(field);
+        let same = |value: HyperValue| {
+            let setting = Setting {
+                name: name.clone(),
+                value: Given::Value(value),
+            };
+            let other = hypers::algorithm(registry, spec, &[settings, &[setting]].concat());
+            // A value that the algorithm does not take says that it looks at it.
+            other.is_ok_and(|other| self.is_same(&other))
+        };
+        let others = other_values(field.field, &field.value);
+        !others.is_empty() && !self.reads(&name) && others.into_iter().all(same)
+    }
+
+    /// What to say of a name without a layer that several layers have: which one `--set` means, and what those
+    /// inside of it keep. Not of those that change nothing or have a setting of their own.
+    fn layers_note(
+        &self,
+        algorithm: &dyn Hyper,
+        registry: &Registry,
+        (spec, settings): (&str, &[Setting]),
+        name: &str,
+    ) -> Option<String> {
+        let fields = all_fields(algorithm).into_iter();
+        let mut same = fields.filter(|field| field.field.name == name);
+        let set = same.next()?;
+        let others = same.filter(|field| {
+            let own = full_name(field);
+            field.layer != set.layer
+                && settings.iter().all(|setting| setting.name != own)
+                && !self.changes_nothing(registry, (spec, settings), field)
+        });
+        let others = others.map(|field| format!("; {} stays {}", full_name(&field), field.value));
+        let others: String = others.collect();
+        let set = full_name(&set);
+        (!others.is_empty()).then(|| format!("--set {name} sets {set}{others}"))
     }
 
     /// Whether another algorithm does the same. One that cannot do without a setting uses it: noise of 1 may
@@ -169,8 +213,10 @@ impl<'o> Known<'o> {
     }
 }
 
+/// The phases of training, then those of each evaluation.
 fn linked(algorithm: &BoxedAlgorithm, objective: &Objective) -> Option<Vec<Linked>> {
-    let phases = phases_for(&**algorithm, objective).ok()?;
+    let training = phases_for(&**algorithm, objective).ok()?;
+    let evaluations = stage_evaluations(&**algorithm, objective).ok()?.into_iter();
     let of = |phase: Phase| {
         let linked = link_with(phase.module, &mut PassManager::new())
             .ok()?
@@ -185,19 +231,6 @@ fn linked(algorithm: &BoxedAlgorithm, objective: &Objective) -> Option<Vec<Linke
                 .collect(),
         })
     };
-    phases.into_iter().map(of).collect()
-}
-
-/// Whether the hook that makes clients' own models reads a hyper-parameter, of which rounds need not have
-/// anything.
-fn of_own_models(staged: &[Phase], name: &str) -> bool {
-    let name = name.rsplit('.').next().unwrap_or(name);
-    staged.iter().any(|phase| {
-        let text = print(&phase.module);
-        let mut own = text.split("fed.func @").filter(|text| {
-            let header = text.lines().next().unwrap_or_default();
-            header.contains("::personalize(")
-        });
-        own.any(|text| text.contains(&format!("%{name}")))
-    })
+    let phases = evaluations.flat_map(|evaluation| evaluation.phases);
+    training.into_iter().chain(phases).map(of).collect()
 }

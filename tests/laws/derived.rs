@@ -1,12 +1,15 @@
 //! Tensors that are made of other tensors: functions, signs, clips, noise, descent.
 
+use fedround::algorithms::FedAvg;
 use fedround::data::{Column, Examples};
 use fedround::models::Task;
 use fedround::optim::Lbfgs;
 use fedround::prelude::*;
 use fedround::simulation::Simulation;
 
-use crate::common::{assert_close, compile, dealt, digits, federation, run, simulation, weights};
+use crate::common::{
+    assert_close, compile, dealt, digits, federation, run, simulation, trained, weights,
+};
 use crate::rows::keep;
 
 /// Vectors as examples, of one client.
@@ -151,4 +154,38 @@ fn descent_on_features_lowers_the_loss() {
         // The model is as it was.
         assert_eq!(weights(&simulation), first);
     }
+}
+
+/// Clients look at all of their examples before they train.
+#[derive(Hyper, Debug, Clone)]
+pub struct LooksFirst<A = FedAvg> {
+    /// What trains.
+    pub base: A,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for LooksFirst<A> {
+    fn client_update(&self, k: &ClientCx, w: Params) -> Params {
+        let h = k.collect(8, |b| k.apply("features", &w, &b.x));
+        k.set_state("norm", &h.sq_norm());
+        self.base.client_update(k, w)
+    }
+}
+
+#[test]
+fn what_is_collected_does_not_change_the_training_after_it() {
+    let base = FedAvg {
+        fraction: 1.0,
+        epochs: 2,
+        batch: 5,
+        lr: 0.1,
+        ..FedAvg::default()
+    };
+    let data = digits(60, 1).train;
+    let after = |algorithm: &dyn Algorithm| {
+        trained(algorithm, "logistic", federation(&data, "iid", 3, 3), 2)
+    };
+    let plain = after(&base);
+    // Clients that collect are not in groups, which round otherwise.
+    assert_close(&after(&LooksFirst { base }), &plain, 1e-5);
 }

@@ -3,7 +3,7 @@
 
 use fedround::Experiment;
 use fedround::algorithms::{FedAvg, Solo};
-use fedround::experiment::Scores;
+use fedround::experiment::{Scores, warnings};
 use fedround::prelude::*;
 
 use crate::common::digits;
@@ -126,6 +126,59 @@ fn an_evaluation_mixes_models_and_takes_steps() {
     assert!(tuned.mean > local.mean, "{tuned:?} {local:?}");
 }
 
+/// Evaluates clients together: on a mean of their models, or some of them alone.
+#[derive(Hyper, Debug, Clone)]
+struct Together<A = FedAvg> {
+    /// What trains.
+    base: A,
+    /// Whether all clients have a model.
+    #[hyper(default = true)]
+    all: bool,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for Together<A> {
+    fn evaluate(&self, server: &ServerCx, w: Server<Params>) -> Clients<Params> {
+        if self.all {
+            let all = server.all_clients();
+            let w_k = w.broadcast(&all).map(|k, w| self.client_update(k, w));
+            w_k.mean().broadcast(&all)
+        } else {
+            w.broadcast(&server.sample(0.5))
+        }
+    }
+}
+
+#[test]
+fn an_evaluation_is_of_each_client_by_itself() {
+    for (all, said) in [
+        (
+            true,
+            "fed.mean: an evaluation makes the models of a few clients at a time",
+        ),
+        (false, "fed.sample: expected `server.all_clients()`"),
+    ] {
+        let run = Experiment::new(Together { base: base(), all });
+        let run = run.model("logistic").data(digits(50, 20)).clients(2);
+        let error = run.prepare(1).err().unwrap().to_string();
+        assert!(error.contains("evaluations.rs"), "{error}");
+        assert!(error.contains(said), "{error}");
+    }
+}
+
+#[test]
+fn bundled_evaluations_link() {
+    let registry = fedround::algorithms::registry();
+    for name in registry.names() {
+        let algorithm = registry.parse(name).unwrap();
+        let all = fedround_dsl::stage_evaluations(&*algorithm, &Default::default()).unwrap();
+        for phase in all.into_iter().flat_map(|evaluation| evaluation.phases) {
+            let linked = fedround::passes::fed::link(phase.module);
+            linked.unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
+    }
+}
+
 #[test]
 fn parties_make_evaluations_without_a_name_alone() {
     use fedround::simulation::parties::Loopback;
@@ -138,4 +191,104 @@ fn parties_make_evaluations_without_a_name_alone() {
         .err()
         .unwrap();
     assert!(error.to_string().contains("`first`"), "{error}");
+}
+
+/// FedAvg with states that evaluations alone read, one that nothing reads, and a number to be reported.
+#[derive(Hyper, Debug, Clone)]
+struct Keeping<A = FedAvg> {
+    /// What trains.
+    base: A,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for Keeping<A> {
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        let w = self.base.round(server, w);
+        server.set_state("last", &w);
+        server.set_state("norm", &w.sq_norm());
+        server.set_state("lost", &w);
+        w
+    }
+
+    fn client_update(&self, k: &ClientCx, w: Params) -> Params {
+        let w = self.base.client_update(k, w);
+        k.set_state("own", &w);
+        k.set_state("mixed", &w);
+        w
+    }
+
+    fn personalize(&self, k: &ClientCx, w: Params) -> Params {
+        k.state_or("own", &w)
+    }
+
+    fn evaluate(&self, server: &ServerCx, w: Server<Params>) -> Clients<Params> {
+        let all = server.all_clients();
+        let w_k = w.broadcast(&all);
+        if server.evaluation("last") {
+            server.state("last").broadcast(&all)
+        } else if server.evaluation("mixed") {
+            w_k.map(|k, w| 0.5 * k.state_or("mixed", &w) + 0.5 * w)
+        } else {
+            w_k.map(|k, w| self.personalize(k, w))
+        }
+    }
+}
+
+#[test]
+fn evaluations_read_states_too() {
+    let run = Experiment::new(Keeping { base: base() });
+    let run = run.model("logistic").data(digits(50, 20)).clients(2);
+    let found = warnings(run.prepare(1).unwrap().program());
+    let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+    let [only] = found.as_slice() else {
+        panic!("{found:?}");
+    };
+    assert!(only.contains("state `keeping.lost` is set but"), "{only}");
+}
+
+/// FedAvg with an evaluation that sets a state.
+#[derive(Hyper, Debug, Clone)]
+struct Forgetful<A = FedAvg> {
+    /// What trains.
+    base: A,
+    /// Whether it is one with a name.
+    #[hyper(default = false)]
+    named: bool,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for Forgetful<A> {
+    fn personalize(&self, k: &ClientCx, w: Params) -> Params {
+        let own = 0.5 * k.state_or("own", &w) + 0.5 * w;
+        if !self.named {
+            k.set_state("own", &own);
+        }
+        own
+    }
+
+    fn evaluate(&self, server: &ServerCx, w: Server<Params>) -> Clients<Params> {
+        if server.evaluation("last") {
+            server.set_state("last", &w);
+        }
+        w.broadcast(&server.all_clients())
+            .map(|k, w| self.personalize(k, w))
+    }
+}
+
+#[test]
+fn an_evaluation_sets_no_state() {
+    for (named, said) in [
+        (false, "state `forgetful.own` is set in `personalize`"),
+        (true, "state `forgetful.last` is set in `evaluate`"),
+    ] {
+        let run = Experiment::new(Forgetful {
+            base: base(),
+            named,
+        });
+        let run = run.model("logistic").data(digits(50, 20)).clients(2);
+        let error = run.prepare(1).err().unwrap().to_string();
+        assert!(error.contains("evaluations.rs"), "{error}");
+        assert!(error.contains(said), "{error}");
+        assert!(error.contains("set it in `client_update`"), "{error}");
+    }
 }

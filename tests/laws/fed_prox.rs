@@ -2,7 +2,7 @@
 
 use fedround::algorithms::{FedAvg, FedProx};
 use fedround::ir::fed::{HyperValue, difference};
-use fedround::{Algorithm, BoxedAlgorithm};
+use fedround::prelude::*;
 
 use crate::common::weights;
 use crate::common::{GREY, bits, compile, digits, distance, federation, run, simulation, trained};
@@ -126,4 +126,50 @@ fn a_composition_by_text_is_the_type() {
     // The order in which hyper-parameters are set does not matter.
     settings.reverse();
     assert_eq!(after(&named(&settings)), expected);
+}
+
+/// Clients also get another model, before that of the round or after it, and return some of it.
+#[derive(Hyper, Debug, Clone)]
+pub struct Beside<A = FedAvg> {
+    /// What trains.
+    pub base: A,
+    /// Whether the other model comes first.
+    #[hyper(default = false)]
+    pub first: bool,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for Beside<A> {
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        let (s_t, v) = (server.sample(0.5), server.initial_params(1));
+        let w_k = if self.first {
+            let sent = v.broadcast(&s_t).zip(&w.broadcast(&s_t));
+            sent.map(|k, (v, w)| self.client_update(k, w) + 1e-3 * v)
+        } else {
+            let sent = w.broadcast(&s_t).zip(&v.broadcast(&s_t));
+            sent.map(|k, (w, v)| self.client_update(k, w) + 1e-3 * v)
+        };
+        w_k.mean()
+    }
+}
+
+#[test]
+fn the_term_pulls_to_the_model_of_the_round_wherever_it_is_sent() {
+    let data = digits(60, 1).train;
+    let after = |first: bool| {
+        let algorithm = FedProx {
+            base: Beside {
+                base: base(),
+                first,
+            },
+            mu: 1.0,
+        };
+        bits(&trained(
+            &algorithm,
+            "logistic",
+            federation(&data, "iid", 4, 3),
+            2,
+        ))
+    };
+    assert_eq!(after(true), after(false));
 }

@@ -158,6 +158,6 @@ fn it_needs_others_to_come_to() {
     let error = one.with_late_client(Some(newcomer)).err().unwrap();
     assert_eq!(
         error.to_string(),
-        "a newcomer joins others, found 1 client; have at least 2"
+        "a late client needs at least one other client; found 1 in all"
     );
 }

@@ -158,14 +158,14 @@ impl Algorithm for Told {
 fn what_nobody_receives_is_refused() {
     let error = refused(&Told {});
     assert!(
-        error.contains("is a measurement, which nobody receives"),
+        error.contains("is only a measurement; no participant receives it"),
         "{error}"
     );
 
     let program = compile(&PushSum::default(), "logistic", GREY);
     let error = program.parties().unwrap_err().to_string();
     assert!(
-        error.contains("parties are connected with the coordinator only"),
+        error.contains("parties are connected only to the coordinator"),
         "{error}"
     );
 }

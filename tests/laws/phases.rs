@@ -188,7 +188,7 @@ fn numbers_that_no_client_has_are_an_error() {
     let mut simulation = simulation(&none, "logistic", federation(&data, "iid", 2, 1));
     let error = simulation.run_round().unwrap_err().to_string();
     assert!(
-        error.contains("there are 2, and at least 3 are needed"),
+        error.contains("needs at least 3 clients; the run has 2"),
         "{error}"
     );
 }

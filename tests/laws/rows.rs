@@ -83,6 +83,7 @@ fn drawn(
     share: impl Into<Scalar>,
     rows: &(prelude::Tensor, Labels),
 ) -> (prelude::Tensor, prelude::Tensor, prelude::Tensor, Scalar) {
+    let n: Index = n.into();
     let (x, y) = at.sample_rows(n, rows.clone());
     let (most, of_most) = at.smallest(2, &-rows.0.clone(), rows.clone());
     let (share, _) = at.sample_row_fraction(share, rows.clone());

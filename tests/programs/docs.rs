@@ -70,6 +70,25 @@ fn specs_use_what_the_language_has() {
     }
 }
 
+/// The tables of losses and functions have each of them, and no other.
+#[test]
+fn the_bundled_losses_are_listed() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let guide = std::fs::read_to_string(root.join("docs/specs.md")).unwrap();
+    let (_, tables) = guide
+        .split_once("### Bundled losses and functions")
+        .unwrap();
+    let (tables, _) = tables.split_once("\n## ").unwrap();
+    let rows = tables.lines().filter_map(|line| line.strip_prefix("| `"));
+    let mut listed: Vec<&str> = rows.filter_map(|row| row.split('(').next()).collect();
+    // Debug shows the names of both.
+    let registered = format!("{:?}", Losses::default());
+    let mut names: Vec<&str> = registered.split('"').skip(1).step_by(2).collect();
+    listed.sort_unstable();
+    names.sort_unstable();
+    assert_eq!(listed, names);
+}
+
 #[test]
 fn the_drawing_of_fed_avg_is_current() {
     let task = Task {

@@ -141,7 +141,8 @@ hooks! {
 
         /// The models of all clients on which they are evaluated, made from the global one, states of the
         /// server and states of the clients; by default, what `personalize` makes. Nothing is counted as
-        /// sent, and no state changes.
+        /// sent, and no state changes. It runs for a few clients at a time: it addresses
+        /// `server.all_clients()`, and combines no values of several clients.
         fn evaluate(server: &ServerCx, w: Server<Params>) -> Clients<Params> = Evaluate;
 
         /// The gradient that a step of the server's own training follows, on released rows `x` with labels

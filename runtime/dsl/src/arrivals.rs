@@ -3,7 +3,7 @@
 use fedround_ir::Loc;
 use fedround_ir::fed::FedOp;
 
-use crate::{Cohort, Gathered, Index, Scalar, ServerCx};
+use crate::{Cohort, Count, Gathered, Scalar, ServerCx};
 
 impl ServerCx {
     /// The next `buffer` clients whose updates arrive, of `in_flight` clients that train at the same time. The
@@ -14,8 +14,8 @@ impl ServerCx {
     /// begin, until `in_flight` do, each with what the server [dispatches](crate::Server::dispatch) in this round;
     /// then the server takes the updates of this cohort. The others go on training.
     #[track_caller]
-    pub fn arrivals(&self, in_flight: impl Into<Index>, buffer: impl Into<Index>) -> Cohort {
-        let (in_flight, buffer) = (in_flight.into(), buffer.into());
+    pub fn arrivals(&self, in_flight: impl Count, buffer: impl Count) -> Cohort {
+        let (in_flight, buffer) = (in_flight.into_index(), buffer.into_index());
         self.numbered(FedOp::Arrivals, in_flight, buffer, Loc::caller())
     }
 }

@@ -4,7 +4,7 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{Encoding, FedOp};
 
 use crate::wire::Wire;
-use crate::{Index, Params, Scalar};
+use crate::{Count, Index, Params, Scalar};
 
 /// A lossy codec, by which a client encodes what it uploads; see [`Params::encode`]. Its setting is a
 /// hyper-parameter or a literal.
@@ -28,10 +28,10 @@ impl Codec {
         }
     }
 
-    fn of_count(encoding: Encoding, count: impl Into<Index>) -> Self {
+    fn of_count(encoding: Encoding, count: impl Count) -> Self {
         Self {
             encoding,
-            setting: Some(Setting::Count(count.into())),
+            setting: Some(Setting::Count(count.into_index())),
         }
     }
 
@@ -50,8 +50,8 @@ impl Codec {
         Self::of_share(Encoding::RandomK, share)
     }
 
-    /// As [`random_k`](Self::random_k), each entry as it is. Error feedback needs that: what it sends must
-    /// be no further from what was encoded than zero is.
+    /// Like [`random_k`](Self::random_k), but without the factor `P/k`. Error feedback needs this: what is
+    /// sent must not be further from the encoded value than zero is.
     #[track_caller]
     pub fn unscaled_random_k(share: impl Into<Scalar>) -> Self {
         Self::of_share(Encoding::UnscaledRandomK, share)
@@ -63,7 +63,7 @@ impl Codec {
     ///
     /// QSGD: Alistarh et al. 2017, section 4, with the largest magnitude in place of the 2-norm.
     #[track_caller]
-    pub fn quantize(bits: impl Into<Index>) -> Self {
+    pub fn quantize(bits: impl Count) -> Self {
         Self::of_count(Encoding::Quantize, bits)
     }
 
@@ -84,7 +84,7 @@ impl Codec {
     ///
     /// PowerSGD: Vogels et al. 2019, Algorithm 1, which starts from the factor of the round before.
     #[track_caller]
-    pub fn low_rank(rank: impl Into<Index>) -> Self {
+    pub fn low_rank(rank: impl Count) -> Self {
         Self::of_count(Encoding::LowRank, rank)
     }
 }

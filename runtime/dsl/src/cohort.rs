@@ -5,7 +5,7 @@ use fedround_ir::fed::{FedOp, Value};
 
 use crate::graph::Graph;
 use crate::wire::Wire;
-use crate::{Index, Scalar, ServerCx};
+use crate::{Count, Index, Scalar, ServerCx};
 
 /// The clients selected for a round.
 #[derive(Clone, Debug)]
@@ -32,21 +32,31 @@ impl ServerCx {
 
     /// The clients with the numbers `first` to `first + count − 1`.
     #[track_caller]
-    pub fn clients(&self, first: impl Into<Index>, count: impl Into<Index>) -> Cohort {
-        self.numbered(FedOp::Within, first.into(), count.into(), Loc::caller())
+    pub fn clients(&self, first: impl Count, count: impl Count) -> Cohort {
+        self.numbered(
+            FedOp::Within,
+            first.into_index(),
+            count.into_index(),
+            Loc::caller(),
+        )
     }
 
     /// All clients except those with the numbers `first` to `first + count − 1`.
     #[track_caller]
-    pub fn clients_except(&self, first: impl Into<Index>, count: impl Into<Index>) -> Cohort {
-        self.numbered(FedOp::Outside, first.into(), count.into(), Loc::caller())
+    pub fn clients_except(&self, first: impl Count, count: impl Count) -> Cohort {
+        self.numbered(
+            FedOp::Outside,
+            first.into_index(),
+            count.into_index(),
+            Loc::caller(),
+        )
     }
 
     /// `size` clients. In each round, `dropped` of them are replaced by other clients at random. With
     /// `dropped = size`, no client takes part in two rounds in a row.
     #[track_caller]
-    pub fn rotating(&self, size: impl Into<Index>, dropped: impl Into<Index>) -> Cohort {
-        let (size, dropped) = (size.into(), dropped.into());
+    pub fn rotating(&self, size: impl Count, dropped: impl Count) -> Cohort {
+        let (size, dropped) = (size.into_index(), dropped.into_index());
         self.numbered(FedOp::Rotating, size, dropped, Loc::caller())
     }
 
@@ -57,8 +67,8 @@ impl ServerCx {
     /// Noise on sums over such cohorts hides a client once a pass: see
     /// [`tree_noise`](crate::Server::tree_noise).
     #[track_caller]
-    pub fn reshuffled(&self, m: impl Into<Index>) -> Cohort {
-        let m = m.into().value_in(&self.graph);
+    pub fn reshuffled(&self, m: impl Count) -> Cohort {
+        let m = m.into_index().value_in(&self.graph);
         self.cohort(self.graph.op(FedOp::Reshuffled, &[m], Loc::caller()))
     }
 

@@ -11,6 +11,11 @@ use crate::{Labels, Params, Scalar, Tensor};
 
 /// Values that a loss can be differentiated with respect to: [`Params`], or a [`Tensor`] such as the inputs
 /// of a batch.
+#[diagnostic::on_unimplemented(
+    message = "cannot differentiate with respect to `{Self}`",
+    label = "expected `&Params` or `&Tensor`",
+    note = "the derivative by a number is a dot product: by `a`, that of a loss of `a·v + (1 − a)·w` is `g.dot(&(v - w))`, where `g` is the gradient at the mixture"
+)]
 pub trait Differentiable: Tree {}
 impl Differentiable for Params {}
 impl Differentiable for Tensor {}

@@ -53,6 +53,38 @@ impl Index {
     }
 }
 
+/// A number that may be a count: a literal, a `usize`, or a hyper-parameter of type `usize`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a count that is known before a round",
+    label = "expected a literal such as `5`, a `usize` or a `usize` hyper-parameter",
+    note = "the turns of a loop, the size of a batch and the length of a list are known when the graph is built",
+    note = "for a computed number of turns, run the most turns and mask those that are too many: `w = (&n - &i).choose(&next, &w); i += 1.0;`"
+)]
+pub trait Count {
+    /// The count.
+    #[doc(hidden)]
+    #[track_caller]
+    fn into_index(self) -> Index;
+}
+
+impl Count for Index {
+    fn into_index(self) -> Index {
+        self
+    }
+}
+
+impl Count for usize {
+    fn into_index(self) -> Index {
+        Index::from(self)
+    }
+}
+
+impl Count for i32 {
+    fn into_index(self) -> Index {
+        Index::from(self)
+    }
+}
+
 /// A count as a number, as in `self.lr * self.epochs`.
 impl From<usize> for Index {
     #[track_caller]

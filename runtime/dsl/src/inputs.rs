@@ -8,10 +8,11 @@ use crate::wire::Wire;
 use crate::{Labels, Released, Scalar, Tensor};
 
 /// One to four tensors, labels or numbers: `&x`, or a tuple such as `(&x, &y)`. The first must not be a
-/// number.
+/// number. [`Released`] tensors and labels are taken as they are.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not what functions of models and losses take",
-    label = "expected `&Tensor`, `&Labels` or a tuple that begins with one of them"
+    label = "expected `&Tensor`, `&Labels`, a released one, or a tuple that begins with one of them",
+    note = "write plain numbers as `&Scalar::from(0.5)`, and read values of the server by `s.get(&z)` in `server.run`"
 )]
 pub trait Inputs {
     #[doc(hidden)]
@@ -20,10 +21,11 @@ pub trait Inputs {
     fn stage(&self, graph: &Graph, loc: Loc) -> Vec<Value>;
 }
 
-/// One of several [`Inputs`]: `&Tensor`, `&Labels` or `&Scalar`.
+/// One of several [`Inputs`]: `&Tensor`, `&Labels`, a [`Released`] one, or `&Scalar`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not what functions of models and losses take",
-    label = "expected `&Tensor`, `&Labels` or `&Scalar`"
+    label = "expected `&Tensor`, `&Labels`, a released one, or `&Scalar`",
+    note = "write plain numbers as `&Scalar::from(0.5)`, and read values of the server by `s.get(&z)` in `server.run`"
 )]
 pub trait Input {
     #[doc(hidden)]
@@ -51,6 +53,14 @@ rows!(Tensor, Labels);
 
 macro_rules! released {
     ($($ty:ident $inner:ident),*) => {$(
+        impl Inputs for &Released<$ty> {
+            fn graph(&self) -> &Graph {
+                <$ty>::graph(self)
+            }
+            fn stage(&self, graph: &Graph, loc: Loc) -> Vec<Value> {
+                vec![self.stage_one(graph, loc)]
+            }
+        }
         impl Input for &Released<$ty> {
             fn stage_one(&self, graph: &Graph, loc: Loc) -> Value {
                 self.$inner().stage(graph, loc)

@@ -79,7 +79,7 @@ pub use grad::{Differentiable, cross_entropy, function, grad, loss, value_and_gr
 pub use hyper::{Hyper, LayerField, all_fields, set, validate};
 pub use hyper_error::HyperError;
 pub use in_turn::InTurn;
-pub use index::Index;
+pub use index::{Count, Index};
 pub use inputs::{Input, Inputs};
 pub use list::{ClientsList, argmin, list, pick};
 pub use loop_state::LoopState;

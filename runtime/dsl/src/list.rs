@@ -8,14 +8,14 @@ use crate::graph::Graph;
 use crate::scalar_functions::Real;
 use crate::tree::Tree;
 use crate::wire::{Upload, Wire};
-use crate::{ClientCx, Clients, Cohort, Index, Params, Scalar, Server, ServerCx};
+use crate::{ClientCx, Clients, Cohort, Count, Index, Params, Scalar, Server, ServerCx};
 
 /// A list of `n` values: the closure gives each by its number, from 0.
 ///
 /// The length is known when the graph is built, and the graph has the code once for each value.
 #[track_caller]
-pub fn list<T>(n: impl Into<Index>, of: impl FnMut(usize) -> T) -> Vec<T> {
-    (0..n.into().count()).map(of).collect()
+pub fn list<T>(n: impl Count, of: impl FnMut(usize) -> T) -> Vec<T> {
+    (0..n.into_index().count()).map(of).collect()
 }
 
 /// The place of the smallest of some numbers, from 0; of equal ones, the first.
@@ -76,8 +76,8 @@ impl ServerCx {
 
     /// `w` and, after it, models with initial parameters of their own, `n` in all.
     #[track_caller]
-    pub fn initial_models(&self, w: &Server<Params>, n: impl Into<Index>) -> Vec<Server<Params>> {
-        let others = (1..n.into().count()).map(|j| self.initial_params(j));
+    pub fn initial_models(&self, w: &Server<Params>, n: impl Count) -> Vec<Server<Params>> {
+        let others = (1..n.into_index().count()).map(|j| self.initial_params(j));
         std::iter::once(w.clone()).chain(others).collect()
     }
 

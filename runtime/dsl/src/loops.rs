@@ -5,7 +5,7 @@ use fedround_ir::fed::{Kind, OpKind, OptOp, Type, Value};
 
 use crate::graph::{Graph, only};
 use crate::loop_state::LoopState;
-use crate::{Batch, Index};
+use crate::{Batch, Count, Index};
 
 /// A client's batches; see [`ClientCx::batches`](crate::ClientCx::batches).
 ///
@@ -73,9 +73,9 @@ impl Repeat {
 
 /// A number of equal steps: what `0..n` becomes in a staged loop.
 #[track_caller]
-pub fn range(times: impl Into<Index>) -> Repeat {
+pub fn range(times: impl Count) -> Repeat {
     Repeat {
-        times: times.into(),
+        times: times.into_index(),
         loc: Loc::caller(),
     }
 }
@@ -86,8 +86,8 @@ pub struct Turns(Index);
 
 /// Turns with their numbers: what `0..n` becomes in a loop that names them.
 #[track_caller]
-pub fn turns(times: impl Into<Index>) -> Turns {
-    Turns(times.into())
+pub fn turns(times: impl Count) -> Turns {
+    Turns(times.into_index())
 }
 
 /// A type that a `for` loop of an algorithm may run over.

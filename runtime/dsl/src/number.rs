@@ -5,6 +5,10 @@ use fedround_ir::Loc;
 use crate::{Index, Scalar};
 
 /// A number of any of these types.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a number",
+    label = "expected a `Scalar`, a hyper-parameter or a float such as `1.0`"
+)]
 pub trait Number {
     /// The number.
     fn number(self, loc: Loc) -> Scalar;

@@ -7,7 +7,7 @@ use crate::clients::{Clients, Zipped};
 use crate::graph::only;
 use crate::map_operands::MapOperands;
 use crate::wire::Wire;
-use crate::{Index, Params, Server, ServerCx, Tensor};
+use crate::{Count, Params, Server, ServerCx, Tensor};
 
 impl<T: Wire> Clients<T> {
     /// Each client sends its parameters or its number to the neighbours that it has in a topology, and has
@@ -71,8 +71,8 @@ impl<A: Wire, B: Wire> Zipped<Clients<A>, Clients<B>> {
 
 /// A random graph in which each client has so many neighbours, drawn anew in each round: a
 /// [`Topology::Regular`] whose degree may be a hyper-parameter.
-pub fn regular(degree: impl Into<Index>) -> Topology {
-    Topology::Regular(degree.into().count())
+pub fn regular(degree: impl Count) -> Topology {
+    Topology::Regular(degree.into_index().count())
 }
 
 impl ServerCx {

@@ -1,6 +1,6 @@
 //! A round that computes the clients' own models and changes nothing else.
 
-use fedround_ir::fed::Module;
+use fedround_ir::fed::{Hook, Module};
 
 use crate::algorithm::call;
 use crate::hyper::NoHypers;
@@ -22,7 +22,8 @@ pub struct StagedEvaluation {
 
 /// Stages an algorithm with another round: `evaluate` makes a model for every client, which keeps it as its
 /// state [`PERSONAL_MODEL`]. The global model does not change. The first one has no name; the others are
-/// those that the algorithm [names](crate::ServerCx::evaluation).
+/// those that the algorithm [names](crate::ServerCx::evaluation). There are none where no layer defines
+/// `personalize` or `evaluate`, so that every client is evaluated on the global model.
 ///
 /// # Errors
 /// As [`stage`](crate::stage()).
@@ -32,6 +33,10 @@ pub fn stage_evaluations(
 ) -> Result<Vec<StagedEvaluation>, StageError> {
     // Phases are named in the rounds of the algorithm, under which there is another round here.
     let phases = phases_for(alg, objective)?;
+    let mut defined = phases.iter().flat_map(|phase| &phase.module.funcs);
+    if !defined.any(|func| matches!(func.hook, Hook::Personalize | Hook::Evaluate)) {
+        return Ok(vec![]);
+    }
     let mut all = vec![];
     let mut names = vec![None];
     while let Some(name) = names.get(all.len()).cloned() {
@@ -77,5 +82,6 @@ fn evaluation(
         });
     })?;
     module.resumes = true;
+    module.evaluates = true;
     Ok((module, named.evaluations))
 }

@@ -6,7 +6,7 @@ use fedround_ir::fed::{FedOp, Kind, Value};
 use crate::graph::Graph;
 use crate::rows::RowOps;
 use crate::wire::Wire;
-use crate::{Index, Labels, Tensor};
+use crate::{Count, Labels, Tensor};
 
 /// Examples that the server and every client have before the first round; see [`PublicData::public`].
 /// Reading them sends nothing.
@@ -60,8 +60,8 @@ pub trait PublicData: RowOps {
 
     /// `n` public examples, or all where there are fewer. They are drawn anew in each round, and are the
     /// same ones for the server and for every client.
-    fn public_of_round(&self, n: impl Into<Index>) -> PublicExamples {
-        let count = n.into().value_in(self.graph());
+    fn public_of_round(&self, n: impl Count) -> PublicExamples {
+        let count = n.into_index().value_in(self.graph());
         PublicExamples::new(self.graph(), Some(count))
     }
 }

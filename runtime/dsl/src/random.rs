@@ -6,7 +6,7 @@ use fedround_ir::fed::{FedOp, Value};
 use crate::graph::Graph;
 use crate::rate::Rate;
 use crate::wire::Wire;
-use crate::{ClientCx, Index, Labels, Real, Scalar, Server, ServerCx};
+use crate::{ClientCx, Count, Labels, Real, Scalar, Server, ServerCx};
 
 /// A random stream of a name, in a client's code or in code with plain values on the server.
 ///
@@ -75,9 +75,9 @@ impl Stream {
 
     /// The numbers from 0 to `n − 1` in a random order: `[n]`.
     #[track_caller]
-    pub fn permutation(&self, n: impl Into<Index>) -> Labels {
+    pub fn permutation(&self, n: impl Count) -> Labels {
         let loc = Loc::caller();
-        let n = n.into().value_in(&self.graph);
+        let n = n.into_index().value_in(&self.graph);
         let operands: Vec<Value> = std::iter::once(n).chain(self.client).collect();
         let op = FedOp::Permutation(self.name.clone());
         Labels::of_op(&self.graph, op, &operands, loc)
@@ -109,7 +109,7 @@ impl ServerStream {
 
     /// The numbers from 0 to `n − 1` in a random order: `[n]`.
     #[track_caller]
-    pub fn permutation(&self, n: impl Into<Index>) -> Server<Labels> {
+    pub fn permutation(&self, n: impl Count) -> Server<Labels> {
         self.at_server(&self.0.permutation(n), Loc::caller())
     }
 }

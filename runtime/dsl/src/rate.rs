@@ -8,6 +8,11 @@ use crate::{Scalar, Server};
 
 /// A number that may come from any side: an `f64`, a [`Scalar`] or a `Server<Scalar>`, owned or borrowed. If
 /// client code uses a number of the server, staging the algorithm is an error.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a number",
+    label = "expected a `Scalar`, a `Server<Scalar>`, a hyper-parameter or a float such as `1.0`",
+    note = "between two parameters or tensors, a number `c` chooses by `c.choose(&a, &b)`"
+)]
 pub trait Rate {
     /// The number.
     #[doc(hidden)]

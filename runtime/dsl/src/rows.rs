@@ -9,7 +9,7 @@ use crate::graph::{Graph, only};
 use crate::loop_state::LoopState;
 use crate::loops::{StagedLoop, stage_loop};
 use crate::wire::Wire;
-use crate::{Batch, ClientCx, Index, Labels, Released, Scalar, Tensor};
+use crate::{Batch, ClientCx, Count, Index, Labels, Released, Scalar, Tensor};
 
 /// Tensors or labels, or a tuple of two or three of them with the same number of rows. The rows with the
 /// same index belong to the same example.
@@ -109,16 +109,11 @@ pub trait RowOps: StateAccess {
     /// Mini-batches of at most `size` rows of some values, shuffled anew in each of `epochs`
     /// epochs: `for (z, id) in s.rows(1, 64, (z, id))`.
     #[track_caller]
-    fn rows<T: ZippedRows>(
-        &self,
-        epochs: impl Into<Index>,
-        size: impl Into<Index>,
-        rows: T,
-    ) -> RowBatches<T> {
+    fn rows<T: ZippedRows>(&self, epochs: impl Count, size: impl Count, rows: T) -> RowBatches<T> {
         RowBatches {
             graph: self.graph().clone(),
-            epochs: epochs.into(),
-            size: size.into(),
+            epochs: epochs.into_index(),
+            size: size.into_index(),
             rows,
             loc: Loc::caller(),
         }
@@ -126,16 +121,16 @@ pub trait RowOps: StateAccess {
 
     /// `n` rows at random, or all where there are fewer, drawn anew at each call.
     #[track_caller]
-    fn sample_rows<T: ZippedRows>(&self, n: impl Into<Index>, rows: T) -> T::Bound {
+    fn sample_rows<T: ZippedRows>(&self, n: impl Count, rows: T) -> T::Bound {
         let graph = self.graph();
-        draw(graph, n.into().value_in(graph), rows, Loc::caller())
+        draw(graph, n.into_index().value_in(graph), rows, Loc::caller())
     }
 
     /// The `n` rows where `key`, a number for each, is least, or all where there are fewer.
     #[track_caller]
-    fn smallest<T: ZippedRows>(&self, n: impl Into<Index>, key: &Tensor, rows: T) -> T::Bound {
+    fn smallest<T: ZippedRows>(&self, n: impl Count, key: &Tensor, rows: T) -> T::Bound {
         let (graph, loc) = (self.graph(), Loc::caller());
-        let mut operands = vec![n.into().value_in(graph), key.stage(graph, loc)];
+        let mut operands = vec![n.into_index().value_in(graph), key.stage(graph, loc)];
         operands.extend(staged(&rows, graph, "smallest", loc));
         let least = graph.with(|builder| builder.push(OptOp::SmallestRows, &operands, loc));
         T::bind(graph, &least)
@@ -162,15 +157,16 @@ impl RowOps for crate::PerClientCx {}
 
 impl ClientCx {
     /// What a function gives for all of the client's examples: it is applied to batches of at most
-    /// `size`, and the rows of its results are put below each other, in no particular order.
+    /// `size`, and the rows of its results are put below each other, in no particular order. The batches
+    /// of a client's training do not depend on whether it collects.
     #[track_caller]
     pub fn collect<T: ZippedRows>(
         &self,
-        size: impl Into<Index>,
+        size: impl Count,
         f: impl FnOnce(&Batch) -> T,
     ) -> T::Bound {
         let (graph, loc) = (&self.graph, Loc::caller());
-        let operands = [self.value, size.into().value_in(graph)];
+        let operands = [self.value, size.into_index().value_in(graph)];
         let ty = Type {
             kind: Kind::Batch,
             place: graph.place(),

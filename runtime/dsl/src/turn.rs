@@ -3,7 +3,7 @@
 /// Which of an algorithm's graphs is staged.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Turn {
-    /// Of this phase; without, of the rounds after the last one.
+    /// The phase that is staged; `None` for the rounds after the last phase.
     pub phase: Option<String>,
     /// For the evaluation of this name.
     pub evaluation: Option<String>,

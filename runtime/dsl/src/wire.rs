@@ -17,7 +17,8 @@ pub(crate) mod sealed {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be placed on the server or on a cohort",
     label = "only `Params`, `Scalar` and `Released` features or labels cross between server and clients",
-    note = "batches are examples and stay on their client"
+    note = "batches are examples and stay on their client",
+    note = "write a plain number as `Scalar::from(1.0)`; `scalar_state_or(\"name\", 1.0)` reads a number that is 1 before it is first set"
 )]
 pub trait Wire: sealed::Sealed + Clone + 'static {
     /// Its kind in the graph.

@@ -124,5 +124,8 @@ fn a_visit_ends_where_it_began() {
         "%38 = tree.sq_norm %37",
         "fed.set_client_state \"v\" %k, %37\n      %38 = tree.sq_norm %37",
     );
-    assert!(keeps.contains("runs once for each of them"), "{keeps}");
+    assert!(
+        keeps.contains("runs once for each visiting value"),
+        "{keeps}"
+    );
 }

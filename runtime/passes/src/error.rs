@@ -12,7 +12,7 @@ pub enum PassError {
     /// The module breaks a rule of the fed dialect.
     #[error("{when}:\n{errors}")]
     Verify {
-        /// Before or after which pass.
+        /// Before or after which pass; of the algorithm as it is linked, that it is not valid.
         when: String,
         /// The broken rules.
         errors: VerifyErrors,

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use fedround::Algorithm;
 use fedround::experiment::Report;
-use fedround::testing::{Stage, graph_text};
+use fedround::models::Losses;
+use fedround::testing::{Stage, View, graph_text};
 
 /// The program of docs/your-own-data.md, which needs a file to run.
 #[allow(dead_code, reason = "compiled and not run")]
@@ -105,6 +106,14 @@ fn algorithms_of_the_docs_have_graphs() {
     for algorithm in algorithms {
         graph_text(algorithm, Stage::Box).unwrap();
     }
+}
+
+/// The loss of docs/specs.md has the shapes that it is given, in an algorithm that names it.
+#[test]
+fn the_loss_of_the_docs_is_traced() {
+    let losses = Losses::default().with("ntd", specs::losses::ntd);
+    let view = View::of(Stage::Tensor).model("logistic").losses(losses);
+    graph_text(&<specs::NotTrue>::default(), view).unwrap();
 }
 
 #[test]

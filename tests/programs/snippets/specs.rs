@@ -29,6 +29,42 @@ impl<A: Algorithm> Algorithm for FineTuned<A> {
     }
 }
 
+/// FedNTD. Lee et al. 2022, Eq. (5) and (6).
+#[derive(Hyper, Debug, Clone)]
+pub struct NotTrue<A = FedAvg> {
+    /// What trains.
+    pub base: A,
+    /// `β`.
+    #[hyper(default = 1.0, range = 0.0..)]
+    pub beta: f32,
+    /// `τ`.
+    #[hyper(default = 1.0, range = 0.01..)]
+    pub tau: f32,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for NotTrue<A> {
+    fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+        let (z, t) = (k.forward(w, &b.x), k.forward(&k.global_params(), &b.x));
+        self.base.loss(k, w, b) + self.beta * loss("ntd", (&z, &t, &b.y, &self.tau))
+    }
+}
+
+pub mod losses {
+    use fedround::burn::tensor::{Int, Tensor, activation::log_softmax};
+
+    /// `KL(softmax(t/τ) ‖ softmax(z/τ))` without the true class, the mean over the batch.
+    pub fn ntd(z: Tensor<2>, t: Tensor<2>, y: Tensor<1, Int>, tau: Tensor<1>) -> Tensor<1> {
+        let ([n, classes], device) = (z.dims(), z.device());
+        let all = Tensor::<1, Int>::arange(0..classes as i64, &device);
+        let truth = y.reshape([n, 1]).equal(all.reshape([1, classes]));
+        let tau = tau.reshape([1, 1]);
+        let others = |z: Tensor<2>| (z / tau.clone()).mask_fill(truth.clone(), -1e9);
+        let (z, t) = (log_softmax(others(z), 1), log_softmax(others(t), 1));
+        (t.clone().exp() * (t - z)).sum_dim(1).mean()
+    }
+}
+
 #[derive(Hyper, Debug, Clone)]
 pub struct Feedback<A = FedAvg> {
     /// What trains.

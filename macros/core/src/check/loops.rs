@@ -77,6 +77,16 @@ fn is_zero(expr: &Expr) -> bool {
 /// Otherwise a value of the graph that has turns; whether it is one is for rustc to say. Arrays,
 /// references and the like never are.
 fn check_iterator(expr: &Expr, diagnostics: &mut Diagnostics) {
+    if let Expr::MethodCall(call) = expr
+        && call.method == "enumerate"
+    {
+        return diagnostics.error(
+            &call.method,
+            "expected `k.batches(..)` or a range `0..n`, found `enumerate`",
+            "count the steps in the loop: `let mut i = Scalar::from(0.0);` before it, and `i += 1.0;` at the end of \
+             its body; in `for j in 0..n`, `j` is the number of the turn",
+        );
+    }
     if !may_have_turns(expr) {
         diagnostics.error(
             expr,

@@ -69,7 +69,8 @@ fn check_base(used: &SelfRef<'_>, base: Option<&Ident>, diagnostics: &mut Diagno
         (SelfUse::BareBase(field), _) => diagnostics.error(
             field,
             "expected a call of a hook of the base, found the base itself",
-            "the base is reached through its hooks: `self.base.regularizer(k, w)`",
+            "the base is reached through its hooks: `self.base.regularizer(k, w)`; its hyper-parameters are its \
+             own: declare yours in this struct",
         ),
         _ => {}
     }

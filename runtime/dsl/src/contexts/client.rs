@@ -8,7 +8,7 @@ use crate::batch::{Labels, Tensor};
 use crate::graph::Graph;
 use crate::inputs::Inputs;
 use crate::wire::{Wire, sealed};
-use crate::{Batch, Batches, Index, Params, Scalar};
+use crate::{Batch, Batches, Count, Params, Scalar};
 
 /// One client, in client code. Only `map` and the hooks of clients provide one; server code has none.
 #[derive(Clone, Debug)]
@@ -28,20 +28,20 @@ impl ClientCx {
     /// The client's batches of at most `size` examples, shuffled anew in each of `epochs` epochs.
     /// For a `for` loop inside `#[federated]`.
     #[track_caller]
-    pub fn batches(&self, epochs: impl Into<Index>, size: impl Into<Index>) -> Batches {
+    pub fn batches(&self, epochs: impl Count, size: impl Count) -> Batches {
         Batches::new(
             &self.graph,
             self.value,
-            epochs.into(),
-            size.into(),
+            epochs.into_index(),
+            size.into_index(),
             Loc::caller(),
         )
     }
 
     /// One batch of at most `size` examples, drawn anew at each call.
     #[track_caller]
-    pub fn batch(&self, size: impl Into<Index>) -> Batch {
-        let operands = [self.value, size.into().value_in(&self.graph)];
+    pub fn batch(&self, size: impl Count) -> Batch {
+        let operands = [self.value, size.into_index().value_in(&self.graph)];
         let value = self.graph.op(OptOp::OneBatch, &operands, Loc::caller());
         Batch::new(&self.graph, value)
     }
@@ -96,7 +96,9 @@ impl ClientCx {
         Scalar::of_op(&self.graph, FedOp::NumClients, &[], Loc::caller())
     }
 
-    /// `wᵗ`: the parameters that were broadcast to the client this round.
+    /// `wᵗ`: the parameters that were broadcast to the client this round. If several were, these are the
+    /// argument of `round`, whichever came first; if that was not among them, they are the only ones that
+    /// are computed from it. If this does not tell which, linking fails.
     #[track_caller]
     pub fn global_params(&self) -> Params {
         Params::of_op(

@@ -7,7 +7,7 @@ use super::StateAccess;
 use crate::batch::{Labels, Tensor};
 use crate::graph::Graph;
 use crate::wire::{Wire, sealed};
-use crate::{Index, Params, Scalar, Server};
+use crate::{Count, Params, Scalar, Server};
 
 /// The server, in server code.
 #[derive(Clone, Debug)]
@@ -29,8 +29,8 @@ impl ServerCx {
     /// remaining rounds belong to no phase. A separate graph is staged for each phase, so that nothing
     /// branches at run time.
     #[track_caller]
-    pub fn phase(&self, name: &str, rounds: impl Into<Index>) -> bool {
-        self.graph.declare_phase(name, rounds.into().count())
+    pub fn phase(&self, name: &str, rounds: impl Count) -> bool {
+        self.graph.declare_phase(name, rounds.into_index().count())
     }
 
     /// Whether this graph makes the models of the evaluation `name`. An algorithm may evaluate clients in
@@ -107,8 +107,8 @@ impl ServerCx {
     /// Initial parameters of the model, drawn like those that a run begins with, from another stream for
     /// each number; those of 0 are the ones that it begins with.
     #[track_caller]
-    pub fn initial_params(&self, number: impl Into<Index>) -> Server<Params> {
-        let op = FedOp::InitialParams(number.into().count());
+    pub fn initial_params(&self, number: impl Count) -> Server<Params> {
+        let op = FedOp::InitialParams(number.into_index().count());
         Server::of_op(&self.graph, op, &[], Loc::caller())
     }
 

@@ -8,7 +8,7 @@ use crate::loops::{Repeat, for_each};
 use crate::rate::Rate;
 use crate::scalar_functions::Real;
 use crate::tree::{Tree, recast};
-use crate::{Index, Params, Scalar, value_and_grad};
+use crate::{Count, Index, Params, Scalar, value_and_grad};
 
 /// Limited-memory BFGS: `d = H g`, where the inverse Hessian `H` is that of the last `m` moves
 /// `sᵢ` and changes of the gradient `yᵢ`, applied by the two-loop recursion:
@@ -34,7 +34,7 @@ pub struct Lbfgs {
 }
 
 impl Lbfgs {
-    /// With a memory of `m` moves and full steps.
+    /// Keeps the last `m` moves and takes full steps.
     #[track_caller]
     pub fn new(history: usize) -> Self {
         Self {
@@ -58,8 +58,8 @@ impl Lbfgs {
     /// ends once one is taken.
     #[must_use]
     #[track_caller]
-    pub fn armijo(mut self, tries: impl Into<Index>) -> Self {
-        self.tries = Some(tries.into());
+    pub fn armijo(mut self, tries: impl Count) -> Self {
+        self.tries = Some(tries.into_index());
         self
     }
 
@@ -69,13 +69,13 @@ impl Lbfgs {
     pub fn minimize<T: Tree>(
         &self,
         w: &T,
-        iterations: impl Into<Index>,
+        iterations: impl Count,
         loss: impl Fn(&T) -> Scalar,
     ) -> T {
         let loc = Loc::caller();
         let of = |w: &Params| loss(&recast(w, loc));
         recast(
-            &self.descend(&recast(w, loc), iterations.into(), of, loc),
+            &self.descend(&recast(w, loc), iterations.into_index(), of, loc),
             loc,
         )
     }

@@ -211,8 +211,8 @@ fn locked(file: &Path) -> io::Result<File> {
     Ok(lock)
 }
 
-/// In one piece, whoever reads meanwhile, and also after a loss of power; of those who write there is one at a
-/// time.
+/// Writes the file atomically: readers see the old or the new file, also after a power loss. The lock admits
+/// one writer at a time.
 fn write(file: &Path, known: &BTreeMap<String, ConvAlgorithm>) -> io::Result<()> {
     let new = file.with_extension("new");
     let lines = known

@@ -30,7 +30,7 @@ const MOST_WGPU: usize = 1 << 27;
 /// A form that was found by timing.
 pub(crate) struct Fastest {
     pub form: ConvAlgorithm,
-    /// Of all forms that apply; otherwise of those that the device had the memory for just then.
+    /// Whether all applicable forms were timed; some may not have fitted in memory.
     pub of_all: bool,
 }
 

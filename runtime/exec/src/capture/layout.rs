@@ -30,7 +30,7 @@ pub struct LoopStart {
     pub state: Vec<DispatchTensor>,
     /// The tensors from around it.
     pub outer: Vec<DispatchTensor>,
-    /// Where the step gathers its batch: the columns of the examples.
+    /// The columns from which the step gathers its batch, if the examples are on the device.
     pub examples: Vec<ExampleColumn>,
     /// The number of a batch's rows there.
     pub rows: usize,

@@ -33,12 +33,12 @@ impl Devices {
         Ok(this)
     }
 
-    /// The one that does the server's work and evaluates, too.
+    /// The first device, which also does the server's work and the evaluation.
     pub fn first(&self) -> Device {
         self.first
     }
 
-    /// Those beside the first.
+    /// The devices after the first.
     pub fn more(&self) -> &[Device] {
         &self.more
     }

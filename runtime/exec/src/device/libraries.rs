@@ -2,7 +2,8 @@
 //! looks.
 //!
 //! It reads the environment variables of those loaders (`LD_LIBRARY_PATH`, `CUDA_PATH`,
-//! `VK_DRIVER_FILES`) and runs `ldconfig` and `nvidia-smi`, to say what is missing on a machine.
+//! `VK_DRIVER_FILES`, `VK_ICD_FILENAMES`, `HOME`) and runs `ldconfig` and `nvidia-smi`, to say what is
+//! missing on a machine.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -46,7 +47,7 @@ impl Nvidia {
         self.driver && (cfg!(target_os = "linux") || nvidia_gpus().is_ok())
     }
 
-    /// What is missing, where there are so many GPUs, or none for a reason.
+    /// The first missing library or driver, given how many GPUs were found (or why none).
     pub fn problem(&self, gpus: Result<usize, String>) -> Option<Unavailable> {
         let no_gpu = |why: &str| Unavailable::NoGpu {
             why: why.to_owned(),

@@ -121,7 +121,7 @@ fn adapters() -> Vec<Available> {
     vec![]
 }
 
-/// What the build lacks, and what the machine: who builds anew should know of both.
+/// Reports missing build features and missing libraries together, so that a rebuild fixes both.
 fn built(
     is: bool,
     feature: &'static str,

@@ -10,7 +10,7 @@ use fedround_models::{Assembled, AuxiliaryTask, Model, assemble};
 use super::error::CompileError;
 
 /// Puts the networks beside a model that an algorithm needs: those that give functions which its
-/// slots apply and the model lacks. Where it labels rows by places in a rotating cohort, networks that
+/// hooks apply and the model lacks. Where it labels rows by places in a rotating cohort, networks that
 /// tell clients apart have an output for each of those.
 ///
 /// # Errors

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::RwLock;
 
 use burn_dispatch::DispatchDevice;
-use fedround_dsl::{Algorithm, Phase, phases_for};
+use fedround_dsl::{Algorithm, Objective, Phase, phases_for, stage_evaluations};
 use fedround_ir::fed::{Kind, Module};
 use fedround_passes::PassManager;
-use fedround_passes::fed::{lay_out, link_with, zero_trees, zeros};
+use fedround_passes::fed::{Warning as SpecWarning, lay_out, link_with, zero_trees, zeros};
 use fedround_passes::report::{Wire, wire};
 use fedround_passes::schedule::{schedule, stream};
 use fedround_trace::TracedModel;
@@ -78,7 +78,9 @@ impl Program {
             convolutions: target.convolutions,
             exact_convolutions: target.exact_convolutions,
         };
-        Self::compile_phases(staged, model, place, passes)
+        let mut this = Self::compile_phases(staged, model, place, passes)?;
+        this.warn_of_all_evaluations(algorithm, &objective)?;
+        Ok(this)
     }
 
     /// Compiles phases; the program is that of the last.
@@ -124,7 +126,7 @@ impl Program {
         }
     }
 
-    /// What a phase has no use for, another may have.
+    /// Drops warnings about values that another phase uses.
     fn warn_of_all_phases(&mut self) {
         let earlier = self.earlier.iter().map(|phase| &phase.program.warnings);
         let everywhere: Vec<&Vec<Warning>> = earlier.collect();
@@ -134,6 +136,25 @@ impl Program {
         for phase in &mut self.earlier {
             phase.program.warnings.clear();
         }
+    }
+
+    /// Drops warnings about states that evaluations read.
+    fn warn_of_all_evaluations(
+        &mut self,
+        algorithm: &dyn Algorithm,
+        objective: &Objective,
+    ) -> Result<(), CompileError> {
+        let mut warnings = self.warnings.iter();
+        if !warnings.any(|w| matches!(w, Warning::Spec(SpecWarning::UnreadState { .. }))) {
+            return Ok(());
+        }
+        let evaluations = stage_evaluations(algorithm, objective)?;
+        for phase in evaluations.iter().flat_map(|staged| &staged.phases) {
+            let read =
+                |w: &Warning| matches!(w, Warning::Spec(w) if w.is_of_state_read_in(&phase.module));
+            self.warnings.retain(|w| !read(w));
+        }
+        Ok(())
     }
 
     fn compile_staged(

@@ -5,7 +5,7 @@ use std::fmt;
 
 use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, Module, OpKind, TreeOp};
-use fedround_passes::fed::{Leaves, Warning as SpecWarning};
+use fedround_passes::fed::Warning as SpecWarning;
 use fedround_passes::lowering::Frontend;
 use fedround_passes::lowering::parts::Part;
 use fedround_passes::report::{Derivation, Direction, Wire};
@@ -53,7 +53,7 @@ impl fmt::Display for Warning {
 /// The warning about parameters that every client gives back as it received them.
 pub(super) fn given_back(row: &Wire) -> Option<Warning> {
     let up = row.direction == Direction::Up && row.kind == Kind::Params;
-    let unchanged = row.derived == Derivation::AsReceived || row.without == Leaves::all();
+    let unchanged = row.derived == Derivation::AsReceived;
     (up && unchanged).then_some(Warning::GivenBack { loc: row.loc })
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn values(t: &DispatchTensor) -> Option<Vec<f32>> {
     values.or_else(|| contiguous(&t.to_contiguous()).map(<[f32]>::to_vec))
 }
 
-/// The same tensor; a copy, if it is part of a larger one in host memory that it would keep there.
+/// Copies the tensor if it is a view of a larger host buffer, so that the buffer can be freed.
 pub fn compact(t: DispatchTensor) -> DispatchTensor {
     let part = peek(&t).is_some_and(|own| {
         own.dtype() == DType::F32 && own.storage::<f32>().len() > own.layout().num_elements()

@@ -14,7 +14,7 @@ pub struct ConstEval<'m> {
 }
 
 impl<'m> ConstEval<'m> {
-    /// Those of a module.
+    /// Evaluates the constants of a module.
     pub fn of(module: &'m Module) -> Self {
         let ops = module.all_ops();
         let made = ops.flat_map(|op| op.results.iter().map(move |v| (*v, op)));
@@ -107,8 +107,7 @@ impl<'m> ConstEval<'m> {
         }
     }
 
-    /// The scale of noise that is none: a number that is known to be 0 or less, or not to be a number or
-    /// infinite, or such a one times another. `None` of any other.
+    /// The known factor of a noise scale, if it shows that there is no noise: zero, negative, infinite or NaN.
     pub fn no_noise(&self, scale: Value) -> Option<f64> {
         let (factor, _) = self.factor(scale);
         let some = (f64::MIN_POSITIVE..=f64::MAX).contains(&factor);

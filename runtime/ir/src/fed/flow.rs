@@ -127,7 +127,8 @@ impl<A: Analysis> Solver<'_, A> {
         }
     }
 
-    /// What reads of a state are given beside their operands, and what writes leave in it.
+    /// For a read of a state, appends the state's fact to the inputs; for a write, joins the written fact into
+    /// it.
     fn state(&mut self, op: &Op, inputs: &mut Vec<A::Fact>) {
         match &op.kind {
             OpKind::Fed(

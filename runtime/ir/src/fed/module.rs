@@ -40,6 +40,9 @@ pub struct Module {
     /// Whether the program continues with the states of an earlier one, which may be the one that sets
     /// them. This is not part of the text.
     pub resumes: bool,
+    /// Whether the program makes the models that clients are evaluated with. It runs for a few clients at a
+    /// time, and its states are thrown away. This is not part of the text.
+    pub evaluates: bool,
 }
 
 impl Module {

@@ -36,6 +36,14 @@
 //! 20. *Measurements* of clients that mix are a round's result, and are read by nothing.
 //! 21. *Trees* of noise are over the passes of a reshuffled cohort, and outside of loops.
 //!
+//! And of a module before linking:
+//!
+//! 22. *Evaluations.* The hooks `personalize` and `evaluate` set no states.
+//!
+//! And of a linked module that [evaluates](Module::evaluates), in `checks/`:
+//!
+//! 23. *Evaluations* are of all clients, and combine no values of several clients.
+//!
 //! Placements and references need no more: a value has one [`Type`], hence one placement (10); a
 //! broadcast takes one value of the server, hence the same for all clients (10); a map reads
 //! neither its own results nor what the server made of them (6, 7).
@@ -159,6 +167,7 @@ impl<'m> Verifier<'m> {
             self.types(&at, "arguments", args, &func.body.args);
             self.types(&at, "yields", results, &func.body.yields);
             self.region(&at, &func.body, func.hook.place(), false);
+            self.evaluation(func);
         }
         if self.errors.is_empty() && self.linked {
             self.errors = checks::dataflow(module);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Kind;
+use super::{Hook, Kind};
 use crate::Loc;
 
 /// A broken invariant of a fed module: which op, where, what was expected and what was found.
@@ -156,13 +156,24 @@ pub enum Broken {
         /// Where it is declared.
         from: String,
     },
-    /// A state that is read but set nowhere.
+    /// A state that is read but never set.
     #[error(
-        "state `{state}` is read but set nowhere: it would be what it is in the first round for ever; set it with `set_state` or `set_personal`"
+        "state `{state}` is read but never set, so it would keep its first value; set it with `set_state` or `set_personal`"
     )]
     NeverWritten {
         /// Its name, the layer's own.
         state: String,
+    },
+    /// A state that an evaluation sets.
+    #[error(
+        "state `{state}` is set in `{}`, but an evaluation changes nothing: the value would be lost; set it in `client_update` or `round`, or leave it out",
+        .hook.name()
+    )]
+    SetInEvaluation {
+        /// Its name, with that of its layer.
+        state: String,
+        /// The hook.
+        hook: Hook,
     },
     /// Values of two cohorts side by side.
     #[error(
@@ -179,7 +190,7 @@ pub enum Broken {
     },
     /// A cohort that clients did not begin in.
     #[error(
-        "only the clients of `server.arrivals(..)` began in earlier rounds: give this its cohort"
+        "only clients from `server.arrivals(..)` started in earlier rounds; pass that cohort here"
     )]
     NotArrivals,
     /// A round waits for arrivals twice.
@@ -187,14 +198,24 @@ pub enum Broken {
     Arrivals,
     /// Code of a visit keeps a state.
     #[error(
-        "code that is visited by values of other clients keeps a state, and runs once for each of them; return the value, and keep it on the server"
+        "a closure of `evaluate_on` sets client state, but runs once for each visiting value; return the value and keep it on the server"
     )]
     VisitKeeps,
     /// A measurement that is read.
     #[error(
-        "the mean of clients that mix is a measurement, which nobody receives: a round may only return it, and then reads no more of its argument; begin from `server.initial_params(0)`, and keep the clients' models in their states"
+        "`consensus()` is only a measurement; no participant receives it. Return it from the round, do not read the round's argument, start from `server.initial_params(0)`, and keep the clients' models in client states"
     )]
     Measured,
+    /// An evaluation of some clients.
+    #[error(
+        "expected `server.all_clients()`, found another cohort in an evaluation, which makes a model for every client; let each client's code choose the model, by a state of the client or by `k.number()`"
+    )]
+    EvaluatesSome,
+    /// An evaluation that combines values of several clients.
+    #[error(
+        "an evaluation makes the models of a few clients at a time, so it cannot combine values of several clients; compute this in the round, and keep it in a server state: `server.set_state(\"name\", &x)`"
+    )]
+    EvaluationCombines,
     /// A constant matrix with a row that is not whole.
     #[error(
         "expected rows of {columns} finite numbers, found {entries} in all; give every row of the matrix as many, and at least one"
@@ -219,7 +240,7 @@ pub enum Broken {
     },
     /// A state of two kinds.
     #[error(
-        "state `{name}` is {expected} where it was met first, and {found} here; give one of them another name"
+        "state `{name}` was {expected} at its first use and is {found} here; use different names"
     )]
     State {
         /// Its name.

@@ -1,7 +1,9 @@
-//! The verifier's checks of one op: invariants 7 to 13.
+//! The verifier's checks of one op: invariants 7 to 13 and 22.
 
 use super::verify::{At, Verifier};
-use super::{Broken, FedOp, Kind, Op, OpKind, Place, PrivacyOp, Region, Type, Value, signature};
+use super::{
+    Broken, FedOp, Func, Hook, Kind, Op, OpKind, Place, PrivacyOp, Region, Type, Value, signature,
+};
 
 impl Verifier<'_> {
     pub(super) fn op(&mut self, op: &Op, place: Place) {
@@ -120,6 +122,26 @@ impl Verifier<'_> {
                 found: found.kind,
             };
             self.report(at, broken);
+        }
+    }
+
+    /// States are not kept after an evaluation.
+    pub(super) fn evaluation(&mut self, func: &Func) {
+        let hook = func.hook;
+        if !matches!(hook, Hook::Personalize | Hook::Evaluate) {
+            return;
+        }
+        for op in func.body.all_ops() {
+            if let OpKind::Fed(FedOp::SetServerState(state) | FedOp::SetClientState(state)) =
+                &op.kind
+            {
+                let (name, state) = (op.kind.name(), state.clone());
+                let at = At {
+                    op: &name,
+                    loc: op.loc,
+                };
+                self.report(&at, Broken::SetInEvaluation { state, hook });
+            }
         }
     }
 

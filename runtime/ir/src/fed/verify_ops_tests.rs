@@ -236,7 +236,7 @@ fn i12_a_state_has_one_kind() {
     assert!(
         only(&set(Kind::Params))
             .to_string()
-            .contains("state `c` is params where it was met first, and f32 here")
+            .contains("state `c` was params at its first use and is f32 here")
     );
 }
 
@@ -314,6 +314,21 @@ fn i10_the_setting_of_an_encoding_is_known_and_in_range() {
         };
         assert_eq!((error.op.as_str(), found.as_str()), ("fed.encode", value));
     }
+}
+
+#[test]
+fn i22_an_evaluation_sets_no_states() {
+    let setting = |hook| {
+        module(hook, |b, args| {
+            let set = OpKind::Fed(FedOp::SetClientState("own".into()));
+            b.push(set, &args[..2], loc());
+            vec![args[1]]
+        })
+    };
+    verify(&setting(Hook::ClientUpdate)).unwrap();
+    let (state, hook) = ("own".to_owned(), Hook::Personalize);
+    let found = only(&setting(hook)).broken;
+    assert_eq!(found, Broken::SetInEvaluation { state, hook });
 }
 
 fn of_client(kind: &OpKind) -> bool {

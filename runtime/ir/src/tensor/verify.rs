@@ -1,4 +1,4 @@
-//! Invariants of a graph, checked after every pass in tests and debug builds:
+//! Invariants of a graph, checked after every pass in every build:
 //!
 //! 1. *Single assignment*: a value is defined once, by an input or a node.
 //! 2. *Order*: a node reads only values that are defined before it.

@@ -28,7 +28,7 @@ const FED: [Pass<Module>; 6] = [
         "bind hooks to their definitions and inline them into one round",
         |module, _| {
             *module = link_hooks(module)?;
-            let when = "after link-hooks".to_owned();
+            let when = "the algorithm is not valid".to_owned();
             verify_linked(module).map_err(|errors| PassError::Verify { when, errors })?;
             Ok(true)
         },

@@ -156,7 +156,7 @@ pub struct Output {
 pub enum SplitError {
     /// Clients send to each other, and parties have no connection but that to the coordinator.
     #[error(
-        "{loc}: clients send to each other here, and parties are connected with the coordinator only; simulate it"
+        "{loc}: clients send to each other here, but parties are connected only to the coordinator; run it with `fedround run`"
     )]
     Peers {
         /// Where they do.

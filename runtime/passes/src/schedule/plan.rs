@@ -40,16 +40,16 @@ pub struct Control {
     pub body: Option<Block>,
     /// Reductions that add up the results of a map client by client; see [`stream`](super::stream()).
     pub reductions: Vec<Op>,
-    /// Of a repetition: the position of a carried number that makes the rest of its iterations needless once
-    /// it is positive. Its body computes and does nothing else, keeps such a number, and nothing reads the
-    /// other results.
+    /// For a `repeat`: the index of a carried number that, once positive, makes further iterations unnecessary
+    /// (as in a line search). The body of such a loop only computes and keeps a positive number as it is, and
+    /// nothing reads the other results.
     pub settles: Option<usize>,
 }
 
 /// One entry of a block.
 #[derive(Clone, Debug)]
 pub enum Item {
-    /// An op that the engine carries out.
+    /// An op that the executor carries out.
     Control(Box<Control>),
     /// Index into [`Schedule::segments`].
     Compute(usize),

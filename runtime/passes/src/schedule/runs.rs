@@ -82,7 +82,7 @@ fn count(schedule: &Schedule, block: &Block, here: &Runs, all: &mut [Runs]) {
                         inside.times = inside.times.saturating_mul(index(0));
                     }
                     OpKind::Opt(OptOp::Collect) => inside.batches.push(index(1)),
-                    // They have no code that the engine carries out.
+                    // They have no code that the executor carries out.
                     OpKind::Opt(
                         OptOp::OneBatch | OptOp::SampleRows | OptOp::SmallestRows | OptOp::Grad,
                     )

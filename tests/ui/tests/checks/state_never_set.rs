@@ -13,7 +13,7 @@ impl Algorithm for Spec {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         let s_t = server.sample(0.1);
         let g_k = w.broadcast(&s_t).map(|k, w| self.client_update(k, w));
-        let v = self.sigma * server.state("v") + g_k.mean(); //~ state `spec.v` is read but set nowhere
+        let v = self.sigma * server.state("v") + g_k.mean(); //~ state `spec.v` is read but never set
         w - v
     }
 

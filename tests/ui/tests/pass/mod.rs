@@ -7,7 +7,9 @@ mod lists;
 // One of its expressions begins on a line of its own.
 #[rustfmt::skip]
 mod locations;
+mod masked_turns;
 mod nested_loops;
 mod optimizers;
 mod plug_in;
+mod released_inputs;
 mod server_numbers;

@@ -1,4 +1,4 @@
-//! Values of clients meet values of the same clients.
+//! Checks that operations combine values of one cohort only.
 
 use std::collections::HashMap;
 

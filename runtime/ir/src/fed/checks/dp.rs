@@ -1,4 +1,4 @@
-//! Differential privacy: noise follows a clip, and a claimed model is kept.
+//! Checks that noise is added to clipped values, and that a claim of differential privacy holds.
 
 use super::super::{
     Broken, ConstEval, Direction, Dp, Exposure, FedOp, Module, Op, OpKind, Place, Privacy,

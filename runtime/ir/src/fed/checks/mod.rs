@@ -2,6 +2,7 @@
 
 mod cohorts;
 mod dp;
+mod evaluation;
 mod losses;
 mod peers;
 mod personal;
@@ -12,7 +13,7 @@ mod testing;
 use super::{Broken, Module, Op, VerifyError};
 use crate::Loc;
 
-/// Invariants 14 to 21 of [`verify`](super::verify()), of a module that keeps the ones before.
+/// Invariants 14 to 21 and 23 of [`verify`](super::verify()), of a module that keeps the ones before.
 pub(super) fn dataflow(module: &Module) -> Vec<VerifyError> {
     let mut errors = dp::noise_follows_clip(module);
     errors.extend(dp::claims_hold(module));
@@ -22,6 +23,7 @@ pub(super) fn dataflow(module: &Module) -> Vec<VerifyError> {
     errors.extend(cohorts::values_meet_their_own(module));
     errors.extend(losses::losses_are_of_tensors(module));
     errors.extend(peers::measurements_stay(module));
+    errors.extend(evaluation::clients_do_not_meet(module));
     errors
 }
 

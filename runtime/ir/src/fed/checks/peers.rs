@@ -1,4 +1,4 @@
-//! A measurement is not a message.
+//! Checks that the result of `fed.consensus`, a measurement that nobody receives, is only returned.
 
 use super::super::{Broken, FedOp, Module, Op, OpKind, VerifyError};
 use super::error;
@@ -108,6 +108,6 @@ mod tests {
         let error =
             linked("    %5 = tree.add %4, %4 : params@server\n    fed.yield %5 : params@server\n");
         let error = error.unwrap_err();
-        assert!(error.contains("is a measurement"), "{error}");
+        assert!(error.contains("is only a measurement"), "{error}");
     }
 }

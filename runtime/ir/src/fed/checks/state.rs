@@ -1,4 +1,4 @@
-//! State that is read is written somewhere.
+//! Checks that every state that is read is also set.
 
 use std::collections::HashSet;
 

@@ -123,8 +123,8 @@ pub enum FedOp {
     /// `fed.start_params`: `() -> params@server`; `wᵗ`, the server's parameters at the start of the
     /// round. Replaced by `link-hooks` with the argument of `round`.
     StartParams,
-    /// `fed.global_params`: `(client) -> params`; what was broadcast to the client this round.
-    /// Replaced by `link-hooks` with the argument of the enclosing `fed.map`.
+    /// `fed.global_params`: `(client) -> params`; what was broadcast to the client this round, the argument
+    /// of `round` if there are several. Replaced by `link-hooks` with the argument of the enclosing `fed.map`.
     GlobalParams,
     /// `fed.public "x"`: `() -> tensor | labels`; a column of the public examples, which the server and
     /// every client have, with a row for each. Or `(index n) -> tensor | labels`: `n` rows, drawn anew in

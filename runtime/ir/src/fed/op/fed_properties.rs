@@ -1,4 +1,4 @@
-//! The place, the effect and the direction of each `fed.*` operation.
+//! The place, the effect and the direction of each `fed.*` operation, and whether it is collective.
 
 use super::super::Place;
 use super::choice::Choice;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use fedround_ir::fed::{FedOp, Module, Op, OpKind, Place, Value};
+use fedround_ir::fed::{FedOp, Kind, Module, Op, OpKind, Place, Value};
 
 use super::warnings::Warning;
 
@@ -12,32 +12,47 @@ pub(crate) fn unused(module: &Module) -> Vec<Warning> {
     let mut search = Search {
         module,
         reads: HashSet::new(),
-        states: HashSet::new(),
+        states: states_read(module).collect(),
         found: Vec::new(),
     };
     for func in &module.funcs {
         search.reads.extend(func.body.reads());
     }
-    for op in module.all_ops() {
-        match &op.kind {
-            OpKind::Fed(FedOp::ServerState(state, _) | FedOp::ServerStateOr(state)) => {
-                search.states.insert((true, state.clone()));
-            }
-            OpKind::Fed(FedOp::ClientState(state, _) | FedOp::Personal(state, _)) => {
-                search.states.insert((false, state.clone()));
-            }
-            _ => {}
-        }
-    }
     module.all_ops().for_each(|op| search.op(op));
     search.found
+}
+
+/// The states that a module reads: whether the server's, and which.
+fn states_read(module: &Module) -> impl Iterator<Item = (bool, &str)> {
+    module.all_ops().filter_map(|op| match &op.kind {
+        OpKind::Fed(FedOp::ServerState(state, _) | FedOp::ServerStateOr(state)) => {
+            Some((true, state.as_str()))
+        }
+        OpKind::Fed(FedOp::ClientState(state, _) | FedOp::Personal(state, _)) => {
+            Some((false, state.as_str()))
+        }
+        _ => None,
+    })
+}
+
+impl Warning {
+    /// Whether it is about a state that another module of the same algorithm reads, such as that of an
+    /// evaluation.
+    pub fn is_of_state_read_in(&self, module: &Module) -> bool {
+        match self {
+            Self::UnreadState {
+                of_server, state, ..
+            } => states_read(module).any(|read| read == (*of_server, state.as_str())),
+            _ => false,
+        }
+    }
 }
 
 struct Search<'m> {
     module: &'m Module,
     reads: HashSet<Value>,
     /// States that are read: whether the server's, and which.
-    states: HashSet<(bool, String)>,
+    states: HashSet<(bool, &'m str)>,
     found: Vec<Warning>,
 }
 
@@ -62,16 +77,27 @@ impl Search<'_> {
             _ if self.module.uploads(op) && op.results.iter().all(unread) => {
                 self.found.push(Warning::UnusedUpload { loc: op.loc });
             }
-            (OpKind::Fed(FedOp::SetServerState(state)), _) => self.state(true, state, op),
+            // A number of the server is reported.
+            (OpKind::Fed(FedOp::SetServerState(state)), _) if !self.sets_number(op) => {
+                self.state(true, state, op);
+            }
             (OpKind::Fed(FedOp::SetClientState(state)), _) => self.state(false, state, op),
             _ => {}
         }
     }
 
-    fn state(&mut self, on_server: bool, state: &str, op: &Op) {
-        if !self.states.contains(&(on_server, state.to_owned())) {
-            let (state, loc) = (state.to_owned(), op.loc);
-            self.found.push(Warning::UnreadState { state, loc });
+    /// Whether an op sets one number, which is not of a client.
+    fn sets_number(&self, op: &Op) -> bool {
+        matches!(op.operands.as_slice(), [value] if self.module.type_of(*value).kind == Kind::Scalar)
+    }
+
+    fn state(&mut self, of_server: bool, state: &str, op: &Op) {
+        if !self.states.contains(&(of_server, state)) {
+            self.found.push(Warning::UnreadState {
+                of_server,
+                state: state.to_owned(),
+                loc: op.loc,
+            });
         }
     }
 }
@@ -124,5 +150,14 @@ mod tests {
             w
         });
         assert_eq!(found, ["state `test.v` is set but nothing reads it"]);
+    }
+
+    #[test]
+    fn a_number_of_the_server_is_reported() {
+        let found = warnings(|server, w| {
+            server.set_state("norm", &w.sq_norm());
+            w
+        });
+        assert!(found.is_empty(), "{found:?}");
     }
 }

@@ -37,6 +37,8 @@ pub enum Warning {
     },
     /// Nothing reads a state that is set.
     UnreadState {
+        /// Whether it is the server's.
+        of_server: bool,
         /// Its name, with that of its layer.
         state: String,
         /// Where it is set.
@@ -64,7 +66,7 @@ impl fmt::Display for Warning {
             Self::UnusedUpload { loc } => {
                 write!(f, "{loc}: nothing reads what the clients upload here")
             }
-            Self::UnreadState { state, loc } => {
+            Self::UnreadState { state, loc, .. } => {
                 write!(f, "{loc}: state `{state}` is set but nothing reads it")
             }
         }

@@ -52,6 +52,17 @@ pub enum LinkError {
         /// Where.
         loc: Loc,
     },
+    /// `k.global_params()` where several parameters were sent, none of which is the model of the round.
+    #[error(
+        "{loc}: `k.global_params()` in code of clients to whom several parameters were broadcast, at {}; none of them is the argument of `round`, or the only one that is computed from it. Use the argument of the closure of `map` that you mean",
+        .sent.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    )]
+    SeveralReceived {
+        /// Where they were sent.
+        sent: Vec<Loc>,
+        /// Where it is called.
+        loc: Loc,
+    },
     /// `server.current_cohort()` where no cohort was made.
     #[error(
         "{loc}: `server.current_cohort()` before any cohort of this round; draw one, as by `server.sample(self.fraction)`, or call the base's `round` first"

@@ -2,8 +2,8 @@
 //!
 //! The pass replaces `fed.call @hook` by the code of the hook's outermost definition, `fed.super @hook` by
 //! that of the next inner definition, `fed.global_params` by the broadcast argument of the enclosing
-//! `fed.map`, `fed.start_params` by the argument of `round`, and `fed.current_cohort` by the cohort that was made
-//! last. The result has one function, `round`.
+//! `fed.map` (if several were broadcast, by the one that holds the argument of `round`), `fed.start_params`
+//! by the argument of `round`, and `fed.current_cohort` by the cohort that was made last. The result has one function, `round`.
 //!
 //! ```text
 //! fed.func @fedavg::regularizer(%k, %w)  { %0 = arith.const 0.0 … }
@@ -16,16 +16,19 @@
 
 use std::collections::{HashMap, HashSet};
 
+use fedround_ir::Loc;
 use fedround_ir::fed::{FedOp, Func, Hook, Kind, Module, Op, OpKind, Region, Type, Value};
 
 use super::link_error::LinkError;
+use super::sent_params::{Received, SentParams};
 use crate::error::PassError;
 
 /// Binds and inlines all hooks of a verified module. The result has one function.
 ///
 /// # Errors
 /// [`PassError::Link`] with every hook that is undefined or calls itself, and every
-/// `fed.global_params` without a broadcast and `fed.current_cohort` without a cohort.
+/// `fed.global_params` without a broadcast, or of several that could be meant, and `fed.current_cohort`
+/// without a cohort.
 pub fn link_hooks(module: &Module) -> Result<Module, PassError> {
     let Some(round) = definition(module, Hook::Round, usize::MAX) else {
         return Err(PassError::Link(vec![LinkError::NoRound]));
@@ -34,14 +37,16 @@ pub fn link_hooks(module: &Module) -> Result<Module, PassError> {
         layers: module.layers.clone(),
         hypers: module.hypers.clone(),
         resumes: module.resumes,
+        evaluates: module.evaluates,
         ..Module::default()
     };
     let mut linker = Linker {
         source: module,
         target,
         stack: vec![round],
-        origin: HashMap::new(),
+        sent: SentParams::default(),
         received: HashSet::new(),
+        several: vec![],
         start: None,
         drawn: None,
         errors: Vec::new(),
@@ -53,6 +58,7 @@ pub fn link_hooks(module: &Module) -> Result<Module, PassError> {
     let mut values = HashMap::new();
     let args = linker.fresh(&round.body.args, &mut values);
     linker.start = args.first().copied();
+    linker.sent.start(&args);
     let body = linker.body(&round.body, args, &mut values, &frame);
     linker.target.funcs.push(Func {
         hook: Hook::Round,
@@ -90,10 +96,11 @@ struct Linker<'m> {
     target: Module,
     /// The definitions being inlined, outermost call first.
     stack: Vec<&'m Func>,
-    /// The broadcast parameters behind a value of a cohort.
-    origin: HashMap<Value, Value>,
+    sent: SentParams,
     /// Map arguments that replaced a `fed.global_params`.
     received: HashSet<Value>,
+    /// Where the parameters were sent that clients in the map at hand received, if any could be meant.
+    several: Vec<Loc>,
     /// The parameters that the round starts from.
     start: Option<Value>,
     /// The cohort that was made last.
@@ -112,8 +119,19 @@ impl<'m> Linker<'m> {
         copies
     }
 
-    fn region(&mut self, region: &'m Region, map: &mut Values, frame: &Frame) -> Region {
+    /// The region of an op with these operands.
+    fn region(
+        &mut self,
+        (op, operands): (&OpKind, &[Value]),
+        region: &'m Region,
+        map: &mut Values,
+        frame: &Frame,
+    ) -> Region {
         let args = self.fresh(&region.args, map);
+        if let Some((fixed, own)) = op.carried_from() {
+            let first = operands.get(fixed..).unwrap_or_default();
+            self.sent.begin(first, args.get(own..).unwrap_or_default());
+        }
         self.body(region, args, map, frame)
     }
 
@@ -161,7 +179,11 @@ impl<'m> Linker<'m> {
                     map.extend(op.results.iter().map(|result| (*result, argument)));
                 }
                 None => {
-                    self.errors.push(LinkError::NothingReceived { loc: op.loc });
+                    let (sent, loc) = (self.several.clone(), op.loc);
+                    self.errors.push(match sent.is_empty() {
+                        true => LinkError::NothingReceived { loc },
+                        false => LinkError::SeveralReceived { sent, loc },
+                    });
                     self.fresh(&op.results, map);
                 }
             },
@@ -184,20 +206,25 @@ impl<'m> Linker<'m> {
                 let operands = translate(&op.operands, map);
                 // A cohort that is made in a loop is not there after it.
                 let drawn = self.drawn;
-                let regions = op
+                let of = (&op.kind, operands.as_slice());
+                let regions: Vec<Region> = op
                     .regions
                     .iter()
-                    .map(|region| self.region(region, map, frame))
+                    .map(|region| self.region(of, region, map, frame))
                     .collect();
                 self.drawn = drawn;
                 let results = self.fresh(&op.results, map);
+                let yields = regions.iter().flat_map(|region| &region.yields);
+                self.sent.compute(operands.iter().chain(yields), &results);
                 let kind = |v: &Value| self.target.type_of(*v).kind;
                 if matches!(
                     op.kind,
                     OpKind::Fed(FedOp::Broadcast | FedOp::Dispatch | FedOp::Scatter)
                 ) {
-                    let sent = results.iter().filter(|v| kind(v) == Kind::Params);
-                    self.origin.extend(sent.map(|v| (*v, *v)));
+                    let received = results.iter().filter(|v| kind(v) == Kind::Params);
+                    for (value, received) in operands.iter().zip(received) {
+                        self.sent.send(*value, *received, op.loc);
+                    }
                 }
                 let cohort = results.iter().rfind(|v| kind(v) == Kind::Cohort);
                 self.drawn = cohort.copied().or(self.drawn);
@@ -247,6 +274,9 @@ impl<'m> Linker<'m> {
         }
         self.stack.push(callee);
         let operands = translate(&call.operands, map);
+        if matches!(callee.hook, Hook::Round | Hook::Evaluate) {
+            self.sent.start(&operands);
+        }
         let mut inner: Values = callee.body.args.iter().copied().zip(operands).collect();
         let frame = Frame {
             layer: callee.layer,
@@ -258,13 +288,16 @@ impl<'m> Linker<'m> {
         self.stack.pop();
     }
 
-    /// A map's client received what the first operand that was sent to it holds. A map over values that were
-    /// computed on the clients has no such operand; if its code asks, it gets one.
+    /// A map over values that were computed on the clients has no operand that holds what they received; if
+    /// its code asks, it gets one.
     fn map(&mut self, op: &'m Op, map: &mut Values, frame: &Frame) -> Op {
         let mut operands = translate(&op.operands, map);
-        let origin = operands
-            .iter()
-            .find_map(|operand| self.origin.get(operand).copied());
+        let (origin, several) = match self.sent.received(&operands) {
+            Received::Nothing => (None, vec![]),
+            Received::One(value) => (Some(value), vec![]),
+            Received::Several(sent) => (None, sent),
+        };
+        let around = std::mem::replace(&mut self.several, several);
         let mut regions = Vec::new();
         for region in &op.regions {
             let args = self.fresh(&region.args, map);
@@ -287,11 +320,9 @@ impl<'m> Linker<'m> {
             }
             regions.push(region);
         }
+        self.several = around;
         let results = self.fresh(&op.results, map);
-        if let Some(origin) = origin {
-            self.origin
-                .extend(results.iter().map(|result| (*result, origin)));
-        }
+        self.sent.map(&operands, &results);
         Op {
             kind: OpKind::Fed(FedOp::Map),
             operands,

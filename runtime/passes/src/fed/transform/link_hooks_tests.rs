@@ -279,3 +279,57 @@ fn a_cohort_of_a_loop_is_not_there_after_it() {
     verify_linked(&link_hooks(&module(false)).unwrap()).unwrap();
     verify_linked(&link_hooks(&module(true)).unwrap()).unwrap();
 }
+
+/// The operands of the first `tree.sub` of a linked round, as text.
+fn subtracted(
+    round: fn(
+        &fedround::ServerCx,
+        fedround::Server<fedround::Params>,
+    ) -> fedround::Server<fedround::Params>,
+) -> Result<Vec<String>, PassError> {
+    let own = crate::testing::Closure(move |m: &mut fedround::Definer| m.round(round));
+    let text = print(&link_hooks(&fedround::stage(&own).unwrap())?);
+    let line = text
+        .lines()
+        .find(|line| line.contains("tree.sub "))
+        .unwrap();
+    let (_, operands) = line.split_once("tree.sub ").unwrap();
+    let (operands, _) = operands.split_once(" : ").unwrap();
+    Ok(operands.split(", ").map(str::to_owned).collect())
+}
+
+#[test]
+fn of_several_broadcasts_the_argument_of_the_round_is_meant() {
+    // `w − w`, whichever is sent first; and of none that is the argument, the one that is computed from it.
+    let last = subtracted(|server, w| {
+        let (s_t, v) = (server.all_clients(), server.initial_params(1));
+        let sent = v.broadcast(&s_t).zip(&w.broadcast(&s_t));
+        sent.map(|k, (v, w)| (w - k.global_params()) + v).mean()
+    });
+    let derived = subtracted(|server, w| {
+        let (s_t, v) = (server.all_clients(), server.initial_params(1));
+        let sent = v.broadcast(&s_t).zip(&(0.5 * w).broadcast(&s_t));
+        sent.map(|k, (v, w)| (w - k.global_params()) + v).mean()
+    });
+    for operands in [last.unwrap(), derived.unwrap()] {
+        assert_eq!(operands[0], operands[1]);
+    }
+}
+
+#[test]
+fn several_broadcasts_of_which_none_is_meant_are_an_error() {
+    let error = subtracted(|server, _| {
+        let (s_t, u) = (server.all_clients(), server.initial_params(1));
+        let sent = u
+            .broadcast(&s_t)
+            .zip(&server.initial_params(2).broadcast(&s_t));
+        sent.map(|k, (u, v)| (u - k.global_params()) + v).mean()
+    });
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.contains("several parameters were broadcast, at"),
+        "{error}"
+    );
+    // The closure's line and those of both broadcasts.
+    assert_eq!(error.matches("link_hooks_tests.rs").count(), 3, "{error}");
+}

@@ -10,6 +10,7 @@ mod licm;
 mod link_error;
 mod link_hooks;
 mod rewrite;
+mod sent_params;
 
 pub use canonicalize::canonicalize;
 pub use cse::cse;

@@ -1,5 +1,6 @@
 //! The wire table: the values that are sent between server and clients in a round.
 
+mod derivation;
 mod exchanges;
 mod origin;
 mod row;
@@ -12,8 +13,8 @@ use fedround_ir::fed::{
     Exposure, Facts, FedOp, Kind, Module, Op, OpKind, Privacy, Topology, Value, solve,
 };
 
-use crate::fed::analysis::{Encoded, Needless, encoded, unsent};
-pub use origin::Derivation;
+use crate::fed::analysis::{Encoded, Leaves, Needless, encoded, unsent};
+pub use derivation::Derivation;
 pub use row::{Count, Noise, Protection, Sizes, Wire};
 pub use table::{wire_cells, wire_table, wire_totals};
 
@@ -26,7 +27,7 @@ pub fn wire(module: &Module) -> Vec<Wire> {
     let privacy = Privacy::of(module);
     let mut rows = Rows {
         module,
-        origins: solve(module, &mut Origins(module)),
+        origins: solve(module, &mut Origins::of(module)),
         exchanges: Exchanges::of(module),
         aggregates: HashMap::new(),
         unsent: unsent(module),
@@ -135,6 +136,11 @@ impl Rows<'_> {
         // Others have less than the server, which sent it.
         let needless = self.unsent.get(&sent).filter(|_| peers.is_none());
         let needless = needless.cloned().unwrap_or_default();
+        // Put together of parts that it received, unchanged.
+        let derived = match direction {
+            Direction::Up if needless.parts == Leaves::all() => Derivation::AsReceived,
+            _ => derived,
+        };
         let encoded = self.encoded.get(&sent);
         let encoded = encoded.filter(|encoded| peers.is_none() || encoded.onto.is_none());
         self.rows.push(Wire {

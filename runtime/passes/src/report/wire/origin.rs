@@ -1,9 +1,12 @@
 //! A forward analysis for the wire table: finds the values that each value is derived from.
 
-use std::collections::BTreeSet;
-use std::fmt;
+use std::collections::{BTreeSet, HashSet};
 
-use fedround_ir::fed::{Analysis, ExternalOp, FedOp, Kind, Module, Op, OpKind, PrivacyOp};
+use fedround_ir::fed::{
+    Analysis, ExternalOp, FedOp, Kind, Module, Op, OpKind, OptOp, Place, PrivacyOp, Value,
+};
+
+use super::derivation::Derivation;
 
 /// What a value is derived from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,6 +16,12 @@ pub(super) struct Origin {
     client_state: bool,
     data: bool,
     count: bool,
+    /// Whether a client's number or random draws went into it.
+    own: bool,
+    /// Whether clients may have different ones for another reason, such as noise.
+    differs: bool,
+    /// Whether it was computed since it was last sent, and not only passed on.
+    computed: bool,
     /// Why it may leave its client, from each `priv.release`.
     pub(super) released: BTreeSet<String>,
     /// Whether it is made of an upload of the round.
@@ -20,7 +29,32 @@ pub(super) struct Origin {
 }
 
 /// Works out the [`Origin`] of every value.
-pub(super) struct Origins<'m>(pub(super) &'m Module);
+pub(super) struct Origins<'m> {
+    module: &'m Module,
+    /// What loops over a client's batches or rows carry: how often these run depends on its examples.
+    carried: HashSet<Value>,
+}
+
+impl<'m> Origins<'m> {
+    pub(super) fn of(module: &'m Module) -> Self {
+        let mut carried = HashSet::new();
+        for op in module.all_ops() {
+            if let OpKind::Opt(OptOp::ForBatches | OptOp::ForRows(_)) = op.kind
+                && let (Some((_, own)), [body]) = (op.kind.carried_from(), op.regions.as_slice())
+            {
+                let args = body.args.iter().skip(own);
+                carried.extend(args.filter(|v| module.type_of(**v).place == Place::Client));
+            }
+        }
+        Self { module, carried }
+    }
+
+    /// Whether a client gives an op its identity.
+    fn of_client(&self, op: &Op) -> bool {
+        let mut operands = op.operands.iter();
+        operands.any(|value| self.module.type_of(*value).kind == Kind::Client)
+    }
+}
 
 impl Analysis for Origins<'_> {
     type Fact = Origin;
@@ -39,6 +73,9 @@ impl Analysis for Origins<'_> {
             client_state: a.client_state || b.client_state,
             data: a.data || b.data,
             count: a.count || b.count,
+            own: a.own || b.own,
+            differs: a.differs || b.differs,
+            computed: a.computed || b.computed,
             released: a.released.union(&b.released).cloned().collect(),
             aggregate: a.aggregate || b.aggregate,
         }
@@ -49,6 +86,19 @@ impl Analysis for Origins<'_> {
         let mut origin = inputs.iter().fold(none, |all, one| self.join(&all, one));
         // Of the value itself, not of what is computed from it.
         origin.released.clear();
+        let sent = matches!(
+            op.kind,
+            OpKind::Fed(FedOp::Broadcast | FedOp::Dispatch | FedOp::Scatter)
+        );
+        if sent {
+            // A client knows no more of it than that it received it.
+            (origin.own, origin.differs, origin.computed) = (false, false, false);
+        } else if passes_on(op) {
+            origin.computed = inputs.first().is_some_and(|first| first.computed);
+        } else {
+            origin.computed = true;
+            origin.count |= op.operands.iter().any(|v| self.carried.contains(v));
+        }
         match &op.kind {
             // A state is an origin of its own, whatever was kept in it.
             OpKind::Fed(FedOp::ServerState(..)) => {
@@ -76,13 +126,20 @@ impl Analysis for Origins<'_> {
                 return Origin::default();
             }
             OpKind::Fed(FedOp::NumExamples) => origin.count = true,
+            OpKind::Fed(
+                FedOp::ClientNumber | FedOp::Uniform(_) | FedOp::Normal(_) | FedOp::Permutation(_),
+            ) => origin.own |= self.of_client(op),
+            // Each client is sent another one, gets other ones from its neighbours, or draws.
+            OpKind::Fed(FedOp::Dispatch | FedOp::Scatter | FedOp::Mix(_) | FedOp::Encode(_))
+            | OpKind::Privacy(PrivacyOp::Noise | PrivacyOp::TreeNoise | PrivacyOp::Laplace)
+            | OpKind::Opt(OptOp::SampleRows) => origin.differs = true,
             OpKind::External(ExternalOp::Column(..)) | OpKind::Fed(FedOp::LocalClasses) => {
                 origin.data = true
             }
             OpKind::Privacy(PrivacyOp::Release(why)) => {
                 origin.released.insert(why.clone());
             }
-            OpKind::Fed(FedOp::Reduce(_) | FedOp::Gather) if self.0.uploads(op) => {
+            OpKind::Fed(FedOp::Reduce(_) | FedOp::Gather) if self.module.uploads(op) => {
                 origin.aggregate = true;
             }
             // What they give is made of their operands alone, or tells of no client's data.
@@ -99,25 +156,19 @@ impl Analysis for Origins<'_> {
                 | FedOp::Restrict
                 | FedOp::NthLargest
                 | FedOp::Seconds
-                | FedOp::Uniform(_)
-                | FedOp::Normal(_)
-                | FedOp::Permutation(_)
                 | FedOp::InitialParams(_)
                 | FedOp::CurrentCohort
                 | FedOp::Arrivals
-                | FedOp::Dispatch
                 | FedOp::Staleness
                 | FedOp::Broadcast
                 | FedOp::Map
                 | FedOp::InTurn
                 | FedOp::Reduce(_)
                 | FedOp::Gather
-                | FedOp::Scatter
                 | FedOp::Concat
                 | FedOp::Positions
                 | FedOp::Pairwise(_)
                 | FedOp::Split(_)
-                | FedOp::ClientNumber
                 | FedOp::StartParams
                 | FedOp::ClientLabels
                 | FedOp::EveryClass
@@ -126,9 +177,7 @@ impl Analysis for Origins<'_> {
                 | FedOp::GlobalParams
                 | FedOp::SetServerState(_)
                 | FedOp::SetClientState(_)
-                | FedOp::Encode(_)
                 | FedOp::Matrix(..)
-                | FedOp::Mix(_)
                 | FedOp::Consensus
                 | FedOp::Call(_)
                 | FedOp::Super(_),
@@ -140,17 +189,19 @@ impl Analysis for Origins<'_> {
             )
             | OpKind::Tree(_)
             | OpKind::Privacy(
-                PrivacyOp::Clip
-                | PrivacyOp::Noise
-                | PrivacyOp::TreeNoise
-                | PrivacyOp::ClipRows
-                | PrivacyOp::Laplace
-                | PrivacyOp::L1Rows
-                | PrivacyOp::Claim(_),
+                PrivacyOp::Clip | PrivacyOp::ClipRows | PrivacyOp::L1Rows | PrivacyOp::Claim(_),
             ) => {}
         }
         origin
     }
+}
+
+/// Whether an op's result is its first operand as it was.
+fn passes_on(op: &Op) -> bool {
+    matches!(
+        op.kind,
+        OpKind::Fed(FedOp::Restrict) | OpKind::Privacy(PrivacyOp::Release(_))
+    )
 }
 
 /// What a value is, in the table.
@@ -163,65 +214,6 @@ pub(super) fn noun(kind: Kind) -> &'static str {
     }
 }
 
-/// What a value on the wire is derived from. Its text is the column "derived from" of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Derivation {
-    /// Parameters that were trained on the client's examples, and on its kept state if `state`.
-    Trained {
-        /// Whether kept client state went into it.
-        state: bool,
-    },
-    /// Another value that was computed from the client's examples.
-    Computed {
-        /// Whether kept client state went into it.
-        state: bool,
-    },
-    /// State that the client keeps.
-    ClientState,
-    /// The number of the client's examples.
-    ExampleCount,
-    /// A number that every client sends alike.
-    SameEverywhere,
-    /// What the client received, unchanged.
-    AsReceived,
-    /// An aggregate of this round.
-    Aggregate,
-    /// Global parameters and server state.
-    GlobalAndState,
-    /// Server state.
-    ServerState,
-    /// Global parameters.
-    Global,
-    /// Something else that the server computed.
-    Server,
-    /// Values that the server has of other clients, which visit this one.
-    OtherClients,
-    /// What the server computed for this client.
-    ServerForClient,
-}
-
-impl fmt::Display for Derivation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Trained { state: false } => "trained on local data",
-            Self::Trained { state: true } => "trained on local data and kept client state",
-            Self::Computed { state: false } => "computed from local data",
-            Self::Computed { state: true } => "computed from local data and kept client state",
-            Self::ClientState => "kept client state",
-            Self::ExampleCount => "count of examples",
-            Self::SameEverywhere => "the same on every client",
-            Self::AsReceived => "as received",
-            Self::Aggregate => "aggregate of this round",
-            Self::GlobalAndState => "global parameters and server state",
-            Self::ServerState => "server state",
-            Self::Global => "global parameters",
-            Self::Server => "computed on the server",
-            Self::OtherClients => "the server's values of other clients",
-            Self::ServerForClient => "the server's work for it",
-        })
-    }
-}
-
 impl Origin {
     /// What an upload is derived from.
     pub(super) fn up(&self, kind: Kind) -> Derivation {
@@ -231,8 +223,10 @@ impl Origin {
             _ if self.data => Derivation::Computed { state },
             _ if state => Derivation::ClientState,
             Kind::Scalar if self.count => Derivation::ExampleCount,
-            Kind::Scalar => Derivation::SameEverywhere,
-            _ => Derivation::AsReceived,
+            Kind::Scalar | Kind::Tensor | Kind::Labels if self.own => Derivation::NumberOrDraw,
+            Kind::Scalar if !self.differs => Derivation::SameEverywhere,
+            _ if !self.computed => Derivation::AsReceived,
+            _ => Derivation::FromReceived { count: self.count },
         }
     }
 

@@ -6,7 +6,8 @@ use std::fmt;
 use fedround_ir::Loc;
 use fedround_ir::fed::{Direction, Kind, Topology, Value};
 
-use super::origin::{Derivation, noun};
+use super::derivation::Derivation;
+use super::origin::noun;
 use crate::fed::analysis::{Encoded, Leaves};
 
 /// What protects single clients from being recognised in a value, and why the value may leave a client.

@@ -61,7 +61,67 @@ fn a_value_that_is_reduced_twice_crosses_once() {
         let w_k = w.broadcast(&server.all_clients()).map(|_, w| 2.0 * w);
         w_k.mean() + w_k.sum()
     });
-    assert_eq!(derived(&rows), ["global parameters", "as received"]);
+    let computed = "computed from what it received";
+    assert_eq!(derived(&rows), ["global parameters", computed]);
+}
+
+#[test]
+fn as_received_is_what_is_given_back_as_it_came() {
+    let up = |round: fn(&ServerCx, Server<Params>) -> Server<Params>| {
+        let rows = of(round);
+        let up = rows.iter().find(|row| row.direction == Direction::Up);
+        up.unwrap().derived.to_string()
+    };
+    let back = up(|server, w| w.broadcast(&server.sample(0.5)).map(|_, w| w).mean());
+    assert_eq!(back, "as received");
+    // Put together of parts of itself.
+    let parts = up(|server, w| {
+        let w_k = w.broadcast(&server.sample(0.5));
+        let w_k = w_k.map(|k, w| w.replace_parts(&["head"], &k.global_params()));
+        w_k.mean()
+    });
+    assert_eq!(parts, "as received");
+    for computed in [
+        up(|server, w| w.broadcast(&server.sample(0.5)).map(|_, w| 3.0 * w).mean()),
+        up(|server, w| {
+            let w_k = w.broadcast(&server.sample(0.5)).map(|_, w| w.sign());
+            w_k.mean()
+        }),
+    ] {
+        assert_eq!(computed, "computed from what it received");
+    }
+}
+
+#[test]
+fn numbers_that_differ_between_clients_are_not_the_same_on_every_client() {
+    let rows = of(|server, w| {
+        let numbers = w.broadcast(&server.all_clients()).map(|k, w| {
+            let begin = Scalar::from(0.0);
+            let batches = for_each(k.batches(1, 10), begin, |_, n: Scalar| n + 1.0);
+            (
+                w.sq_norm(),
+                k.number(),
+                k.stream("a").uniform(),
+                w.sq_norm().clip(1.0).noise(1.0),
+                batches,
+            )
+        });
+        let (a, b, c, d, e) = numbers;
+        (a.mean() + b.mean() + c.mean() + d.mean() + e.mean()) * w
+    });
+    let own = "the client's number or random draws";
+    let noised = "computed from what it received";
+    assert_eq!(
+        derived(&rows),
+        [
+            "global parameters",
+            "the same on every client",
+            own,
+            own,
+            noised,
+            "count of examples"
+        ]
+    );
 }
 
 /// A gradient step, clipped, on the client's data. It leaves no running statistics in `w`.
