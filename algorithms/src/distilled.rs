@@ -6,13 +6,13 @@ use fedround::prelude::*;
 /// The noise on what clients of [`FedFed`](crate::FedFed) share.
 #[derive(Hyper, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FedFedNoise {
-    /// Of a normal distribution.
+    /// Gaussian noise.
     Gaussian,
-    /// Of a Laplace distribution.
+    /// Laplace noise.
     Laplace,
 }
 
-/// Whose distillation [`FedFed`](crate::FedFed) runs.
+/// Whose distillation [`FedFed`](crate::FedFed) follows: the paper's text or the authors' code.
 #[derive(Hyper, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FedFedRecipe {
     /// The text's: what an image shares is clipped to `ρ`, with noise of its own.

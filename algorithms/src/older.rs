@@ -8,11 +8,11 @@ use crate::representations::{RepresentationNoise, judged};
 /// How large the representations are that the discriminators of [`Older`] see.
 #[derive(Hyper, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OlderSize {
-    /// As the model makes them.
+    /// Representations as the model makes them.
     Raw,
-    /// Of a mean square of 1, which goes with `normalised = true` of ADCOL.
+    /// Scaled to a mean square of 1, which goes with `normalised = true` of ADCOL.
     Normalised,
-    /// Of an L1 norm of 1, which goes with `noise = "laplace"` of ADCOL.
+    /// Scaled to an L1 norm of 1, which goes with `noise = "laplace"` of ADCOL.
     L1,
 }
 

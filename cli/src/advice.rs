@@ -170,6 +170,9 @@ fn help(error: &CliError) -> Option<String> {
         }
         CliError::CheckpointEvery(_) => "--checkpoint rounds:10 writes one after every tenth round",
         CliError::NoRun { .. } => "`fedround run --out DIR` begins a run",
+        CliError::IsFederation { .. } => {
+            "the `fedround coordinator` command that began the run, given again, goes on with it"
+        }
         CliError::NoGoodCheckpoint { .. } => {
             "`fedround run --config DIR/config.toml` trains it again from the start"
         }

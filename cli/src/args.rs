@@ -66,7 +66,7 @@ pub(crate) enum Command {
     /// Take part in a federation: train the clients that are on this machine
     #[cfg(feature = "flower")]
     Party(PartyArgs),
-    /// Show the parties and runs of a SuperLink
+    /// Show the parties and runs of a SuperLink, and stop runs
     #[cfg(feature = "flower")]
     Federation(FederationArgs),
     /// Run several algorithms with several seeds, and compare them in a table and in plots

@@ -35,7 +35,8 @@ pub(crate) struct Subject {
     /// Number of clients
     #[arg(long, value_name = "N", default_value_t = crate::settings::CLIENTS)]
     pub clients: usize,
-    /// Hyper-parameter, as in mu=0.1; may be repeated
+    /// Hyper-parameter, as in mu=0.1, or fedavg.lr=0.1 to name its layer, otherwise the outermost that has
+    /// it; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
 }

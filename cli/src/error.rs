@@ -141,6 +141,11 @@ pub(crate) enum CliError {
     CheckpointEvery(#[from] CheckpointEveryError),
     #[error("`{}` holds no run: expected its config.toml or checkpoints", dir.display())]
     NoRun { dir: PathBuf },
+    #[error(
+        "`{}` holds the run of a federation, whose clients are at parties; nothing was written",
+        dir.display()
+    )]
+    IsFederation { dir: PathBuf },
     #[error("no checkpoint can be read: {}", damaged.join("; "))]
     NoGoodCheckpoint { damaged: Vec<String> },
     #[error(
@@ -153,7 +158,7 @@ pub(crate) enum CliError {
         what: String,
         expected: RunId,
     },
-    #[error("{place}: the run has {done} rounds already, expected at least as many, found {found}")]
+    #[error("{place}: the run already has {done} rounds, so it cannot be shortened to {found}")]
     FewerRounds {
         /// The flag or the key of a file.
         place: String,
@@ -185,11 +190,11 @@ pub(crate) enum CliError {
     #[error("cannot draw {}: {message}", path.display())]
     Draw { path: PathBuf, message: String },
     #[error(
-        "--attack: clients of `{spec}` share no images of their examples in these rounds, expected at least two that do"
+        "--attack needs at least two clients that share images of their examples in these rounds; `{spec}` has fewer"
     )]
     NothingShared { spec: String },
     #[error(
-        "--attack: with --augment {augment} clients share images as they were changed at random, expected steps that change each image alike"
+        "--attack cannot be combined with --augment {augment}: shared images are changed at random and cannot be compared with the originals"
     )]
     RandomImages { augment: String },
     #[error("{}:{source}", path.display())]
@@ -213,8 +218,8 @@ pub(crate) enum CliError {
     #[error("pass `{pass}` does not run here; the passes that do are {ran}")]
     NotRun { pass: String, ran: String },
     #[error(
-        "nobody trained {tensors} of the server's model in {}{}", dir.display(),
-        if *clients { ": only clients have values of it" } else { "" }
+        "the server's model in {} has parameters that were never trained: {tensors}{}", dir.display(),
+        if *clients { "; only clients have trained values of them" } else { "" }
     )]
     Untrained {
         dir: PathBuf,
@@ -223,18 +228,18 @@ pub(crate) enum CliError {
         clients: bool,
     },
     #[error(
-        "--server-state: `{}` has no checkpoint, which has the states of the server", dir.display()
+        "--server-state: `{}` has no checkpoint to read the server's states from", dir.display()
     )]
     NoServerState { dir: PathBuf },
     #[error(
-        "--server-state: {} is the best model of its run, and the states of the server are of the last round", file.display()
+        "--server-state: {} is the best model, but the stored server states are of the last round", file.display()
     )]
     EarlierModel { file: PathBuf },
     #[error("there is no client {client}: the run has {clients}, from 0")]
     NoClient { client: usize, clients: usize },
     #[error("the model has no part `{part}`; its parts are {known}")]
     Part { part: String, known: String },
-    #[error("`{data}` has words beside its images, and files of images do not")]
+    #[error("`{data}` needs words as well as images, and image files have no words")]
     PredictsImages { data: String },
     #[error(
         "{}: `{data}` is no data of images, expected a CSV file with {numbers} numbers in a row", file.display()
@@ -243,6 +248,15 @@ pub(crate) enum CliError {
         file: PathBuf,
         data: String,
         numbers: usize,
+    },
+    #[error(
+        "`{data}` is no longer what {} was trained on: {difference}; restore its files, or train again",
+        dir.display()
+    )]
+    OtherInputs {
+        dir: PathBuf,
+        data: String,
+        difference: String,
     },
     #[error("{}, row {row}: {message}", file.display())]
     Row {

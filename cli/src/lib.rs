@@ -106,14 +106,15 @@ impl Cli {
     }
 
     /// Adds an algorithm; a plug-in is named with `BoxedAlgorithm` as its base, as in
-    /// `with::<FedProx<BoxedAlgorithm>>()`. One of the same name is replaced.
+    /// `with::<FedProx<BoxedAlgorithm>>()`. One of the same name is replaced, also a bundled one.
     #[must_use]
     pub fn with<T: Registered>(mut self) -> Self {
         self.0.registry = self.0.registry.with_type::<T>();
         self
     }
 
-    /// Adds a loss, which specs call with `loss("name", (&a, &b))`.
+    /// Adds a loss, which specs call with `loss("name", (&a, &b))`. One of the same name is replaced, also a
+    /// bundled one: algorithms that use it then train on yours.
     #[must_use]
     pub fn loss<A>(mut self, name: &'static str, loss: impl Loss<A>) -> Self {
         self.0.losses = self.0.losses.with(name, loss);
@@ -121,7 +122,7 @@ impl Cli {
     }
 
     /// Adds a function without parameters from tensors to a tensor, which specs call with
-    /// `function("name", (&x, &y))`. One of the same name is replaced.
+    /// `function("name", (&x, &y))`. One of the same name is replaced, also a bundled one.
     #[must_use]
     pub fn function<A, R: Into<AnyTensor> + 'static>(
         mut self,
@@ -189,6 +190,7 @@ impl Cli {
             #[cfg(feature = "flower")]
             Command::Federation(args) => match &args.command {
                 federation::FederationCommand::Status(args) => federation::status(args)?,
+                federation::FederationCommand::Stop(args) => federation::stop(args)?,
             },
             Command::Compare(args) => return compare::compare(catalog, args),
             Command::Sweep(args) => return sweep::sweep(catalog, args.clone()),

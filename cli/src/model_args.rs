@@ -11,7 +11,7 @@ Examples:
   fedround eval runs/first
   fedround eval runs/personal --client all          each client's own model on its own examples
   fedround eval runs/personal --client 3 --json
-  fedround eval runs/mnist --data usps --data-dir data";
+  fedround eval runs/mnist --data synth-digits";
 
 /// Evaluates a run's models: the server's on the test set, and the clients' own ones, where they have
 /// some, each on its client's own test examples.
@@ -23,8 +23,8 @@ pub(crate) struct EvalArgs {
     /// Only the model of this client, by its number from 0, or of `all` clients
     #[arg(long, value_name = "all|N", value_parser = Clients::parse)]
     pub client: Option<Clients>,
-    /// The test set of other data of the same shape and classes, such as usps or images:DIR; clients are
-    /// tested on all of it
+    /// The test set of other data of the same shape and classes, such as synth-digits or images:DIR;
+    /// clients are tested on all of it
     #[arg(long, value_name = "DATA")]
     pub data: Option<String>,
     /// Folder that holds the folders of datasets [default: as in the run, or data]

@@ -14,7 +14,7 @@ pub(crate) const DELTA: f64 = 1e-5;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NoBound {
     #[error(
-        "the noise is neither on what is clipped there, nor, under a claim of differential privacy, on a batch's sum of what is clipped row by row, or on a cohort's sum or, of a fixed size, mean of what each client clips"
+        "the noised value is not clipped directly before. Under a claim, noise also counts on a sum over a batch clipped row by row, or on a sum over a cohort (or the mean of a cohort of fixed size) of values that each client clips"
     )]
     Unclipped,
     #[error("the noise is in a loop whose length is not known before the round")]

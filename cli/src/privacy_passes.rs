@@ -39,8 +39,8 @@ impl InPasses {
         })
     }
 
-    /// Of so many rounds, for a client that is replaced by another; one that sends zeros moves the sums by
-    /// the half of that, `moved = 0.5`. Several Gaussian mechanisms are one, `μ² = Σ μᵢ²`.
+    /// ε after `rounds` rounds if one client is replaced (`moved = 1`) or sends zeros (`moved = 0.5`). Several
+    /// Gaussian mechanisms combine as `μ² = Σ μᵢ²`.
     fn epsilon_of(&self, rounds: u64, moved: f64, delta: f64) -> Result<f64, NoBound> {
         let squares = self.all.iter().map(|passes| passes.sigma(rounds).powi(-2));
         let sensitivity = moved * squares.sum::<f64>().sqrt();
@@ -50,7 +50,7 @@ impl InPasses {
         }
     }
 
-    /// The ε of so many rounds.
+    /// ε after `rounds` rounds if one client is replaced.
     pub(crate) fn epsilon(&self, rounds: u64, delta: f64) -> Result<f64, NoBound> {
         self.epsilon_of(rounds, 1.0, delta)
     }

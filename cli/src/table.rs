@@ -28,12 +28,20 @@ where
 {
     let mut table = Table::new();
     table.load_preset(style);
-    let header: Vec<String> = header.into_iter().map(|title| title.to_string()).collect();
+    // In Markdown, a bar would end the cell.
+    let text = |text: String| match style == MARKDOWN {
+        true => text.replace('|', "\\|"),
+        false => text,
+    };
+    let header: Vec<String> = header
+        .into_iter()
+        .map(|title| text(title.to_string()))
+        .collect();
     if !header.is_empty() {
         table.set_header(header);
     }
     for row in rows {
-        table.add_row(row.into_iter().map(|cell| cell.to_string()));
+        table.add_row(row.into_iter().map(|cell| text(cell.to_string())));
     }
     for column in table.column_iter_mut().skip(names) {
         column.set_cell_alignment(CellAlignment::Right);
@@ -221,6 +229,9 @@ mod tests {
         );
         // Files are not for terminals: Markdown has a row in one line.
         assert_eq!(table(MARKDOWN).lines().count(), 3);
+        let barred = |style| super::table(style, ["a|b"], 1, [["c|d"]]).to_string();
+        assert_eq!(barred(MARKDOWN), "| a\\|b |\n|------|\n| c\\|d |");
+        assert!(barred(BORDERS).contains("c|d"));
         let text = columns_in(4, [["name", &"word ".repeat(40)]].into_iter());
         assert!(width(text.clone()) <= Some(usize::from(WIDTH)));
         assert!(text.starts_with("    name  word word"), "{text}");

@@ -130,7 +130,7 @@ pub enum ExperimentError {
         limit: u64,
     },
     /// The best model is to be kept, and nothing says which one is best.
-    #[error("the best model is to be kept, and {}", match validation {
+    #[error("cannot keep the best model: {}", match validation {
         None => "no client holds validation examples back to choose it on".to_owned(),
         Some(share) => format!(
             "every client has too few examples to hold a share of {share} back for validation: it would be none, or all of them"
@@ -141,7 +141,7 @@ pub enum ExperimentError {
         validation: Option<f64>,
     },
     /// The late client would never join.
-    #[error("the last client joins after {after} rounds, and there are {rounds}")]
+    #[error("the late client joins after round {after}, but the run has only {rounds} rounds")]
     Late {
         /// The rounds before it joins.
         after: usize,
@@ -149,9 +149,7 @@ pub enum ExperimentError {
         rounds: usize,
     },
     /// A variant is chosen of an auxiliary network that is not used.
-    #[error(
-        "a variant is chosen of the auxiliary network `{name}`, but the algorithm applies none of its functions that the model lacks"
-    )]
+    #[error("--aux chooses a variant of `{name}`, but this run does not use that network")]
     UnusedAuxiliary {
         /// The network.
         name: String,
@@ -169,6 +167,16 @@ pub enum ExperimentError {
         "model `{model}` reads the characters of texts, and `{data}` has none; leaf:DIR of Shakespeare has them"
     )]
     NoText {
+        /// The model.
+        model: String,
+        /// The dataset.
+        data: String,
+    },
+    /// The model does not read the texts of data that has nothing else.
+    #[error(
+        "model `{model}` does not read texts, and `{data}` has nothing else; char-lstm and gpt:LAYERSxWIDTH read them"
+    )]
+    UnreadTexts {
         /// The model.
         model: String,
         /// The dataset.

@@ -18,8 +18,8 @@ pub fn warnings(program: &Program) -> Vec<Warning> {
     all
 }
 
-/// The warnings of the bundled algorithms over their own bases, each in its last phase: a phase before
-/// it has no use for some of what the last one has.
+/// The warnings of the bundled algorithms over their own bases, such as of a round that replaces the base's,
+/// each in its last phase: a phase before it has no use for some of what the last one has.
 fn intended() -> Vec<Warning> {
     let bundled = registry();
     let specs = bundled.names().into_iter();

@@ -50,7 +50,8 @@ pub(crate) fn inspect(catalog: &Catalog, args: &InspectArgs) -> Result<ExitCode,
         attack::check(&settings.spec, &run)?;
     }
     warn(run.program());
-    catalog.uses(&settings, &run)?.check(&settings.spec)?;
+    let uses = catalog.uses(&settings, &run)?.told(args.quiet);
+    uses.check(&settings.spec)?;
     let dir = folder(args, &settings)?;
     let stop = listen();
     let mut watcher = Watcher {

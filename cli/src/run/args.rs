@@ -43,7 +43,7 @@ config.toml before. Any other edit is an error.";
 pub(crate) struct ResumeArgs {
     /// Run folder
     pub dir: PathBuf,
-    /// Rounds of the whole run, those that are complete among them [default: as in its config.toml]
+    /// Total number of rounds, including completed ones [default: as in its config.toml]
     #[arg(long, value_name = "R")]
     pub rounds: Option<usize>,
     /// Clients trained at once; results do not depend on it [default: as in its config.toml]
@@ -135,7 +135,8 @@ pub(crate) struct SettingArgs {
     /// files to start from
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Hyper-parameter, as in mu=0.1, or fedavg.lr=0.1 to name its layer; may be repeated
+    /// Hyper-parameter, as in mu=0.1, or fedavg.lr=0.1 to name its layer, otherwise the outermost that has
+    /// it; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
     /// Dataset by name (see `fedround data list`), or data of your own: images:DIR, csv:FILE,
@@ -202,16 +203,16 @@ pub(crate) struct SettingArgs {
     pub delta: Option<f64>,
     #[command(flatten)]
     pub engine: EngineArgs,
-    /// When checkpoints are written: auto, as often as costs less than 2 % of the time, rounds:N,
-    /// minutes:M or off; the last two are kept [default: auto]
+    /// When checkpoints are written: auto (less than 2 % of the time), rounds:N, minutes:M or off; the last two
+    /// are kept [default: auto]
     #[arg(long, value_name = "WHEN")]
     pub checkpoint: Option<String>,
     /// Changes of training images, such as crop:4,flip; test images are resized and normalised
     /// alike [default: none]
     #[arg(long, help_heading = DATA, value_name = "STEPS")]
     pub augment: Option<String>,
-    /// The last client joins after so many rounds, and then trains in each with a share of the others,
-    /// 0 to 1, in place of the algorithm's own [default: all are there from the start]
+    /// Let the last client join after ROUNDS rounds; from then on it trains every round with a share SHARE of
+    /// the others (0 to 1), in place of the algorithm's own [default: all are there from the start]
     #[arg(long, help_heading = FAULTS, value_name = "ROUNDS:SHARE")]
     pub newcomer: Option<String>,
     #[command(flatten)]

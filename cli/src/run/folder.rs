@@ -25,6 +25,8 @@ pub(crate) const SUMMARY: &str = "summary.json";
 /// The sizes and digests of the others.
 pub(crate) const MANIFEST: &str = "manifest.json";
 pub(crate) const MODEL: &str = "model.safetensors";
+/// How examples became the model's inputs, and the names of its classes.
+pub(crate) const INPUTS: &str = "inputs.json";
 /// The model of the last round, where the best one is kept beside it.
 pub(super) const LAST: &str = "model-last.safetensors";
 /// The adapters alone, where they were trained.
@@ -39,14 +41,17 @@ const CURVES: &str = "curves.svg";
 const CLASSES: &str = "classes.svg";
 /// The states of clients that do not fit in memory.
 pub(super) const STATES: &str = "clients.redb";
+/// Says that the clients of the run are at parties.
+pub(crate) const FEDERATION: &str = "federation.txt";
 /// Everything that a run writes.
-pub(crate) const FILES: [&str; 17] = [
+pub(crate) const FILES: [&str; 19] = [
     MANIFEST,
     CONFIG,
     RUN_ID,
     METRICS,
     SUMMARY,
     MODEL,
+    INPUTS,
     LAST,
     ADAPTERS,
     CLIENTS,
@@ -57,6 +62,7 @@ pub(crate) const FILES: [&str; 17] = [
     TABLE,
     CLIENT_TABLE,
     STATES,
+    FEDERATION,
     CHECKPOINTS,
 ];
 

@@ -4,59 +4,84 @@ use std::collections::BTreeMap;
 
 use fedround::experiment::{ClientScore, Round, Scores};
 use fedround_metrics::clients::ClientSummary;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::privacy_spent::PrivacySpent;
+
+/// Whose models a number is of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Models {
+    /// The one of the server.
+    #[default]
+    Server,
+    /// The clients' own.
+    Clients,
+}
+
+impl Models {
+    /// Those of the headline.
+    pub fn of(scores: &Scores) -> Self {
+        match scores.is_of_clients() {
+            true => Self::Clients,
+            false => Self::Server,
+        }
+    }
+}
 
 /// A line of `metrics.jsonl`. Numbers that are not finite are written as `null`.
 #[derive(Debug, Serialize)]
 pub(super) struct Metric {
     pub round: usize,
-    /// Of an algorithm with several.
+    /// The phase's name, if the algorithm has several phases.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
     /// The mean of the local steps' losses; `null` where no loss is minimised, as in phases that only
     /// share something.
     pub train_loss: f64,
-    /// Of what the algorithm trains: the mean of the clients' own models, or the server's.
+    /// Accuracy of the models that the algorithm trains: the mean over the clients' own models, or that of the
+    /// server's model.
     pub accuracy: Option<f64>,
-    /// Of the server's model, like the two below; `null` where nobody trained all of it.
+    /// Which of the two `accuracy` is.
+    pub accuracy_of: Option<Models>,
+    /// Loss of the server's model on the test set; `null` unless all of the model was trained.
     pub test_loss: Option<f64>,
+    /// Accuracy of the server's model on the test set; `null` like `test_loss`.
     pub test_accuracy: Option<f64>,
-    /// On the examples that clients hold back.
+    /// Accuracy on the validation examples, which clients hold back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validation_accuracy: Option<f64>,
-    /// Of each class, in order; `null` for one without test examples.
+    /// Accuracy of the server's model for each class, in order; `null` for a class without test examples.
     pub class_accuracy: Option<Vec<f64>>,
-    /// Over the clients' own test examples.
+    /// Accuracy over the clients' own test examples.
     pub local_accuracy: Option<ClientSummary>,
-    /// The same of the algorithm's evaluations with a name, by that name.
+    /// The same for the algorithm's named evaluations, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub evaluations: BTreeMap<String, ClientSummary>,
-    /// Of each client on its own test examples, if it was asked for.
+    /// Accuracy and loss of each client on its own test examples, with `--track-clients`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub clients: BTreeMap<usize, ClientScore>,
-    /// Of each domain's test examples.
+    /// Accuracy and loss on each domain's test examples.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub domains: BTreeMap<String, ClientScore>,
     /// Clients whose own models could not be evaluated, because their party was away or failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_evaluated: Vec<usize>,
-    /// Of the client that joins late, on its own, once it is there; the others' are above.
+    /// Accuracy of the late client on its own examples, once it has joined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newcomer_accuracy: Option<f64>,
-    /// BLEU-1 to BLEU-4 of the test images' captions, of models that find some.
+    /// BLEU-1 to BLEU-4 of the test images' captions, if the model writes captions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test_bleu: Option<[f64; 4]>,
-    /// Of models that answer questions: over all test questions, as in VQA.
+    /// VQA accuracy over all test questions, if the model answers questions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test_vqa_accuracy: Option<f64>,
-    /// Of models of next characters.
+    /// Perplexity on the test set, if the model predicts next characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test_perplexity: Option<f64>,
     pub bytes_up: u64,
     pub bytes_down: u64,
-    /// From clients to other clients.
+    /// Bytes sent from clients to other clients.
     #[serde(skip_serializing_if = "is_zero")]
     pub bytes_across: u64,
     /// The mean squared distance of clients' own models from their mean.
@@ -77,16 +102,16 @@ pub(super) struct Metric {
     /// Clients that were called in addition, and were not among the fastest.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub surplus: Vec<usize>,
-    /// Until the server had all that it waited for.
+    /// Seconds on the virtual clock until the server had all that it waited for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub virtual_seconds: Option<f64>,
     /// Whether too few clients were there, so that the model is the one before the round.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skipped: bool,
-    /// Of noise on what clients tell, over the rounds so far; `epsilon` is `null` if no bound is known.
+    /// Privacy spent so far by noised messages of clients; `epsilon` is `null` if no bound is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub privacy: Option<Spent>,
-    /// Of training, without the evaluation.
+    /// Seconds of training, without evaluation.
     pub seconds: f64,
 }
 
@@ -112,6 +137,7 @@ impl Metric {
             phase,
             train_loss: round.train_loss,
             accuracy: scores.map(Scores::headline),
+            accuracy_of: scores.map(Models::of),
             test_loss: server.map(|s| s.loss),
             test_accuracy: server.map(|s| s.accuracy),
             validation_accuracy: round.validation_accuracy,

@@ -5,6 +5,7 @@ mod capture_summary;
 mod checkpoint_every;
 mod checkpoints;
 mod drawings;
+mod ended;
 mod fault_counts;
 mod folder;
 mod folder_name;
@@ -32,18 +33,21 @@ use fedround::experiment::{ExperimentError, Status};
 pub(crate) use args::{EngineArgs, ResumeArgs, RunArgs, SettingArgs, TestArgs};
 pub(crate) use checkpoint_every::{CheckpointEvery, CheckpointEveryError};
 pub(crate) use checkpoints::last as last_checkpoint;
+#[cfg(feature = "flower")]
+pub(crate) use folder::FEDERATION;
 pub(crate) use folder::{
-    CLIENTS, CONFIG, FILES, Folder, MANIFEST, METRICS, MODEL, SUMMARY, lock, remove_states,
+    CLIENTS, CONFIG, FILES, Folder, INPUTS, MANIFEST, METRICS, MODEL, SUMMARY, lock, remove_states,
 };
 pub(crate) use folder_name::{next_free, slug};
 pub(crate) use manifest::Manifest;
 pub(crate) use manifest_error::ManifestError;
+pub(crate) use metric::Models;
 pub(crate) use models::client_file;
 pub(crate) use phases::LAST as LAST_PHASE;
 pub(crate) use progress::Progress;
 pub(crate) use resume::{open, resume};
 pub(crate) use run_id::RunId;
-pub(crate) use summary::Models;
+
 pub(crate) use training::{Clock, Job};
 
 use crate::catalog::Catalog;
@@ -73,7 +77,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<ExitCode, CliErro
     warn(job.program());
     warn_of_weights(&job, args.quiet);
     warn_of_delta(&job);
-    job.uses(catalog)?.check(&settings.spec)?;
+    job.uses(catalog)?.told(args.quiet).check(&settings.spec)?;
     let unreached = phases::unreached(job.program(), settings.rounds);
     for warning in of_pixels.into_iter().chain(unreached) {
         tell!("warning: {warning}");
@@ -97,7 +101,13 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<ExitCode, CliErro
     let ended = job.train(&folder, &mut progress, stop, clock);
     progress.finish();
     let (summary, failure) = ended?;
-    report((&summary, failure), &folder, stop, (args.json, args.quiet))
+    let again = format!("`fedround resume {}` goes on", folder.dir().display());
+    report(
+        (&summary, failure),
+        &folder,
+        (stop, &again),
+        (args.json, args.quiet),
+    )
 }
 
 /// Says what a run took from a file of weights.
@@ -115,11 +125,11 @@ pub(crate) fn warn_of_delta(job: &Job) {
 }
 
 /// Prints what a run came to, as JSON or as a table, and gives the exit code of what is now in the
-/// folder.
+/// folder. `again` says how to go on with a run that was stopped.
 pub(crate) fn report(
     (summary, failure): (&Summary, Option<ExperimentError>),
     folder: &Folder,
-    stop: Stop,
+    (stop, again): (Stop, &str),
     (json_only, quiet): (bool, bool),
 ) -> Result<ExitCode, CliError> {
     if json_only {
@@ -138,7 +148,7 @@ pub(crate) fn report(
         }),
         (None, Status::Interrupted, Some(signal)) => {
             tell!("stopped by {}: {kept}", signal.name());
-            tell!("help: `fedround resume {}` goes on", folder.dir().display());
+            tell!("help: {again}");
             Ok(signal.exit_code())
         }
         (None, ..) => Ok(ExitCode::SUCCESS),

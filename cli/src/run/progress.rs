@@ -147,6 +147,14 @@ impl Progress {
         }
     }
 
+    /// Says something that nobody should miss.
+    pub fn warn(&self, text: &str) {
+        match &self.show {
+            Show::Nothing => tell!("warning: {text}"),
+            _ => self.note(&format!("warning: {text}")),
+        }
+    }
+
     /// Clears the bar.
     pub fn finish(&self) {
         if let Show::Bar(bar) = &self.show {

@@ -10,7 +10,7 @@ use toml::Table;
 
 use super::args::{EngineArgs, ResumeArgs, SettingArgs, TestArgs};
 use super::checkpoints::{self, LoadedCheckpoint};
-use super::folder::{CONFIG, Folder, lock, remove_states};
+use super::folder::{CONFIG, FEDERATION, Folder, lock, remove_states};
 use super::progress::Progress;
 use super::training::{Clock, Job};
 use super::{report, warn_of_weights};
@@ -28,6 +28,10 @@ pub(crate) fn resume(catalog: &Catalog, args: &ResumeArgs) -> Result<ExitCode, C
     let has = |file: &str| fs::symlink_metadata(dir.join(file)).is_ok();
     if !has(CONFIG) && !has(checkpoints::CHECKPOINTS) {
         return Err(CliError::NoRun { dir: dir.clone() });
+    }
+    if has(FEDERATION) {
+        // Here it would train on this machine's own examples.
+        return Err(CliError::IsFederation { dir: dir.clone() });
     }
     let lock = lock(dir)?;
     let found = checkpoints::last(dir)?;
@@ -88,7 +92,13 @@ pub(crate) fn resume(catalog: &Catalog, args: &ResumeArgs) -> Result<ExitCode, C
     let ended = job.train(&folder, &mut progress, stop, clock);
     progress.finish();
     let (summary, failure) = ended?;
-    report((&summary, failure), &folder, stop, (args.json, args.quiet))
+    let again = format!("`fedround resume {}` goes on", folder.dir().display());
+    report(
+        (&summary, failure),
+        &folder,
+        (stop, &again),
+        (args.json, args.quiet),
+    )
 }
 
 /// The settings in a run's file, which somebody may have edited since its last checkpoint. That is an error

@@ -29,7 +29,7 @@ impl RunId {
         Ok(Self(hex(&bytes)))
     }
 
-    /// That of the run in a folder; `None` if the folder does not say it, or its file is empty.
+    /// Reads the run's id; `None` if the file is missing or empty.
     pub fn read(dir: &Path) -> Result<Option<Self>, StoreError> {
         let path = dir.join(RUN_ID);
         match fs::read_to_string(&path) {
@@ -40,7 +40,7 @@ impl RunId {
         }
     }
 
-    /// That of the run in a folder, which gets one if it has none: that of its checkpoint, or a new one.
+    /// Reads the run's id, or writes one: the checkpoint's, if given, otherwise a new one.
     pub fn keep(dir: &Path, checkpoint: Option<&Self>) -> Result<Self, StoreError> {
         if let Some(own) = Self::read(dir)? {
             return Ok(own);

@@ -9,29 +9,18 @@ use fedround::experiment::{AttributeAuc, ExperimentError, Keep, Report, Run, Sco
 use fedround_metrics::clients::ClientSummary;
 use fedround_metrics::progress::{best, first_to_reach};
 use fedround_models::Train;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::capture_summary::CaptureSummary;
 use super::fault_counts::FaultCounts;
-use super::metric::is_zero;
+use super::metric::{Models, is_zero};
 use super::phases::not_begun;
 use super::privacy_spent::{Federation, PrivacySpent, privacy_spent};
 use crate::config::Config;
 use crate::privacy_bound::Missed;
 use crate::settings::Settings;
 use crate::weights::LoadedWeights;
-
-/// Whose models a number is of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Models {
-    /// The one of the server.
-    #[default]
-    Server,
-    /// The clients' own.
-    Clients,
-}
 
 /// `summary.json`.
 #[derive(Debug, Serialize)]
@@ -45,7 +34,7 @@ pub(crate) struct Summary {
     /// Auxiliary networks beside the model, with their variants.
     #[serde(skip_serializing_if = "Auxiliaries::is_empty")]
     pub aux: Auxiliaries,
-    /// Those that train.
+    /// The number of trained parameters.
     pub parameters: usize,
     /// What of the model trains, if not all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,7 +47,7 @@ pub(crate) struct Summary {
     pub clients: usize,
     pub seed: u64,
     pub threads: usize,
-    /// Completed.
+    /// The number of completed rounds.
     pub rounds: usize,
     /// Whether one of them trained something.
     #[serde(skip)]
@@ -67,107 +56,108 @@ pub(crate) struct Summary {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub training_begins: Option<usize>,
     pub train_loss: f64,
-    /// Of what the algorithm trains: the mean over clients of their own models on their own test
-    /// examples, or that of the server's model on the test set.
+    /// Accuracy of the models that the algorithm trains: the mean over clients of their own models on their
+    /// own test examples, or that of the server's model on the test set.
     pub accuracy: f64,
-    /// Which of the two it is.
+    /// Which of the two `accuracy` is.
     pub accuracy_of: Models,
-    /// The largest of all evaluations. It is found on test examples themselves, so it is no choice of
-    /// a model and no estimate of what one does on new data.
+    /// The largest accuracy of all evaluations of these models. It is found on the test examples themselves, so it must not
+    /// be used to choose a model, and does not estimate accuracy on new data.
     pub best_accuracy: Option<f64>,
-    /// After which it was first there.
+    /// The round in which `best_accuracy` was first reached.
     pub best_round: Option<usize>,
-    /// Of the server's model, like the two below; `null` where nobody trained all of it.
+    /// Loss of the server's model on the test set; `null` unless all of the model was trained.
     pub test_loss: Option<f64>,
+    /// Accuracy of the server's model on the test set; `null` like `test_loss`.
     pub test_accuracy: Option<f64>,
-    /// The largest of all evaluations.
+    /// The largest `test_accuracy` of all evaluations.
     pub best_test_accuracy: Option<f64>,
     /// The fraction of training examples that clients hold back, on which the model is chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validation: Option<f64>,
-    /// The best accuracy on them.
+    /// The best accuracy on the validation examples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validation_accuracy: Option<f64>,
     /// The round of the model that is chosen by it; without validation examples nothing is chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chosen_round: Option<usize>,
-    /// That model's accuracy in the sense of `accuracy`.
+    /// That model's accuracy on test examples, measured as `accuracy` is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chosen_test_accuracy: Option<f64>,
     /// Which model is in `model.safetensors`, where it is not the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<String>,
-    /// Accuracy that was to be reached.
+    /// The target accuracy.
     pub target: Option<f64>,
-    /// Until the first evaluation that reached the target.
+    /// Rounds until the first evaluation that reached the target.
     pub rounds_to_target: Option<usize>,
-    /// Both directions, all clients, until then.
+    /// Bytes in all directions, of all clients, until then.
     pub bytes_to_target: Option<u64>,
     /// Test accuracy at which the first phase was to end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goal: Option<f64>,
-    /// Until the evaluation that ended it.
+    /// Rounds until the evaluation that reached the goal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounds_to_goal: Option<usize>,
-    /// Over the clients' own test examples, where they have any.
+    /// Accuracy over the clients' own test examples, if they have any.
     pub local_accuracy: Option<ClientSummary>,
-    /// The same of the algorithm's evaluations with a name, by that name.
+    /// The same for the algorithm's named evaluations, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub evaluations: BTreeMap<String, ClientSummary>,
-    /// Of the client that joins late, on its own; the others' are above.
+    /// Accuracy of the late client on its own examples; `local_accuracy` is of the other clients.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newcomer_accuracy: Option<f64>,
-    /// On the test set, of the clients' own models together, by the mean of their logits.
+    /// Accuracy on the test set of an ensemble of the clients' own models, which averages their logits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ensemble_accuracy: Option<f64>,
-    /// What adversaries find of each protected attribute on the test set, if it was asked for.
+    /// AUC on the test set of the adversary for each protected attribute, if there were adversaries.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub adversary: Vec<AttributeAuc>,
-    /// BLEU-1 to BLEU-4 of the test images' captions, of models that find some.
+    /// BLEU-1 to BLEU-4 of the test images' captions, if the model writes captions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bleu: Option<[f64; 4]>,
     /// The largest BLEU-4 of all evaluations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub best_bleu: Option<f64>,
-    /// Of models that answer questions: over all test questions, as in VQA.
+    /// VQA accuracy over all test questions, if the model answers questions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vqa_accuracy: Option<f64>,
-    /// Of models of next characters.
+    /// Perplexity on the test set, if the model predicts next characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub perplexity: Option<f64>,
-    /// Each client's, by its number; `null` where it has no test examples.
+    /// Accuracy of each client, by its number; `null` if it has no test examples.
     pub client_accuracy: Vec<Option<f64>>,
-    /// By the class's name.
+    /// Accuracy for each class, by its name.
     pub class_accuracy: Map<String, Value>,
-    /// The last of each number that the algorithm's server keeps, by layer and name.
+    /// The last value of each number that the algorithm's server keeps, by layer and name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub server: BTreeMap<String, f64>,
     pub client_steps: u64,
-    /// Of training, without evaluation.
+    /// Seconds of training, without evaluation.
     pub seconds: f64,
     pub client_steps_per_second: f64,
-    /// Of everything from the process's first line to the summary.
+    /// Seconds from the start of the process to the summary.
     pub total_seconds: f64,
-    /// Of these, what this process's checkpoints took.
+    /// Seconds of these that this process's checkpoints took.
     pub checkpoint_seconds: f64,
     pub bytes_up: u64,
     pub bytes_down: u64,
-    /// From clients to other clients, if they send to each other.
+    /// Bytes sent from clients to other clients, if they send to each other.
     #[serde(skip_serializing_if = "is_zero")]
     pub bytes_across: u64,
-    /// What noise on what clients tell leaves of their privacy, where there is some.
+    /// Privacy spent by noised messages of clients, if the algorithm adds noise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub privacy: Option<PrivacySpent>,
-    /// In how many rounds each client was left out because its update was not finite, by its number.
+    /// The number of rounds in which each client was left out because its update was not finite, by its number.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub not_finite: BTreeMap<usize, usize>,
-    /// Of all rounds on the virtual clock, where there is one.
+    /// Seconds of all rounds on the virtual clock, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub virtual_seconds: Option<f64>,
-    /// Failures of clients, late clients and skipped rounds, where clients may fail or be late.
+    /// Numbers of failed and late clients and of skipped rounds, if clients may fail or be late.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub faults: Option<FaultCounts>,
-    /// What became of the steps of loops over batches, where they were to be replayed.
+    /// How many steps of loops over batches were replayed, and why others were not, if graph capture is on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub graphs: Option<CaptureSummary>,
     pub out: String,
@@ -232,10 +222,7 @@ impl Summary {
             training_begins: not_begun(run.simulation(), report.rounds(), report.goal_round),
             train_loss: report.train_loss(),
             accuracy: scores.map_or(f64::NAN, Scores::headline),
-            accuracy_of: match scores.is_some_and(Scores::is_of_clients) {
-                true => Models::Clients,
-                false => Models::Server,
-            },
+            accuracy_of: scores.map(Models::of).unwrap_or_default(),
             best_accuracy: best.map(|point| point.value),
             best_round: best.map(|point| point.round),
             validation: settings.run.validation,

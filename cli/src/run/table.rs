@@ -1,6 +1,7 @@
 //! The table at the end of a run.
 
-use super::summary::{Models, Summary};
+use super::metric::Models;
+use super::summary::Summary;
 use crate::table::{BORDERS, table};
 use crate::terminal::{bytes, grouped, in_rounds, percent};
 use fedround::experiment::AttributeAuc;

@@ -97,11 +97,12 @@ impl Tracker {
 }
 
 /// Paths of values in a line of metrics, the columns of the table.
-const COLUMNS: [&str; 17] = [
+const COLUMNS: [&str; 19] = [
     "round",
     "phase",
     "train_loss",
     "accuracy",
+    "accuracy_of",
     "test_loss",
     "test_accuracy",
     "validation_accuracy",
@@ -112,6 +113,7 @@ const COLUMNS: [&str; 17] = [
     "newcomer_accuracy",
     "bytes_up",
     "bytes_down",
+    "bytes_across",
     "virtual_seconds",
     "privacy/epsilon",
     "seconds",

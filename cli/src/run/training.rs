@@ -5,16 +5,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fedround::experiment::{ExperimentError, Run};
-use fedround_data::Dataset;
+#[cfg(feature = "flower")]
+use fedround::federation::Terms;
+use fedround_data::{Dataset, InputEncoding};
 use fedround_exec::Program;
-use fedround_simulation::RunError;
 #[cfg(feature = "flower")]
 use fedround_simulation::{Simulation, parties::Parties};
 use fedround_store::Archive;
 
 use super::checkpoint_every::CheckpointEvery;
 use super::checkpoints::{Checkpoints, CommandState};
-use super::folder::{CONFIG, Folder, STATES};
+use super::ended::{Ended, interrupted, is_stop};
+use super::folder::{CONFIG, Folder, INPUTS, STATES};
 use super::manifest::Manifest;
 use super::metric::Metric;
 use super::models;
@@ -132,6 +134,12 @@ impl Job {
         Ok(self.run.simulation().graph_hash()?)
     }
 
+    /// What parties must have alike beside the program.
+    #[cfg(feature = "flower")]
+    pub(crate) fn terms(&self) -> Terms {
+        Terms::of(&self.run, false)
+    }
+
     /// Runs the code of clients at parties, which may send sums over clients.
     #[cfg(feature = "flower")]
     pub(crate) fn with_parties(
@@ -183,13 +191,18 @@ impl Job {
         };
         let (dir, every) = (folder.dir(), self.settings.checkpoint);
         let mut checkpoints = Checkpoints::new(dir, every, self.run.report().rounds());
-        let mut trained = train(&mut self, &mut recorder, &mut checkpoints, stop, clock);
-        if trained.is_ok() {
-            trained = self.run.settle_parties().map_err(Ended::Run);
+        let trained = train(&mut self, &mut recorder, &mut checkpoints, stop, clock);
+        // Of a run that was stopped, the next process tells the parties.
+        if trained.is_ok()
+            && self.run.rounds_left() == 0
+            && let Err(error) = self.run.settle_parties()
+        {
+            let text = format!("parties were not told that the last round is kept: {error}");
+            recorder.progress.warn(&text);
         }
         let ended = match (trained, recorder.failed) {
             (_, Some(error)) | (Err(Ended::Command(error)), None) => return Err(error),
-            (Ok(()), None) => self.run.finish(),
+            (Ok(()), None) => self.run.finish().or_else(|error| interrupted(error, stop)),
             (Err(Ended::Run(error)), None) => Err(self.run.fail(error)),
         };
         let (report, failure) = match ended {
@@ -200,6 +213,8 @@ impl Job {
         let (simulation, keep) = (self.run.simulation(), self.settings.run.keep);
         if report.trained() {
             models::write(folder, simulation, &report, (keep, failure.is_none()))?;
+            let encoding = InputEncoding::of(self.run.data());
+            folder.write(INPUTS, json(&encoding)?.as_bytes())?;
         }
         let phases = phase_marks(self.run.program(), &report);
         folder.drawings(&report, (&self.run.data().class_names, &phases))?;
@@ -234,32 +249,6 @@ impl Clock {
     }
 }
 
-/// What ended a run before its last round.
-enum Ended {
-    Run(ExperimentError),
-    Command(CliError),
-}
-
-impl Ended {
-    /// A round that fails for want of a file may succeed another time: such a run has not failed.
-    fn of(error: ExperimentError) -> Self {
-        let of_a_file = match &error {
-            ExperimentError::Run(source) => matches!(**source, RunError::ClientStates(_)),
-            _ => false,
-        };
-        match of_a_file {
-            true => Self::Command(error.into()),
-            false => Self::Run(error),
-        }
-    }
-}
-
-impl From<CliError> for Ended {
-    fn from(error: CliError) -> Self {
-        Self::Command(error)
-    }
-}
-
 /// Trains until the last round, a signal or an error. However it ends, there is a checkpoint of the
 /// last complete round, unless that cannot be written.
 fn train(
@@ -275,6 +264,8 @@ fn train(
         match job.run.step(recorder) {
             Ok(true) => {}
             Ok(false) => break,
+            // As if the round had not begun.
+            Err(error) if is_stop(&error, stop) => {}
             Err(error) => ended = Err(Ended::of(error)),
         }
         recorder.failed = recorder.failed.take().or(recorder.folder.check().err());

@@ -119,6 +119,9 @@ fn nothing_shared_is_nothing_to_attack() {
     let text = place.failure(&line, 1);
     // It is known before anything is trained.
     assert!(!place.path("out").exists());
-    assert!(text.contains("share no images"), "{text}");
+    assert!(
+        text.contains("at least two clients that share images"),
+        "{text}"
+    );
     assert!(text.contains("help: "), "{text}");
 }

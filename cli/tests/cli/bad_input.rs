@@ -20,7 +20,10 @@ fn newcomers_join_others_in_time() {
     fails(
         &place,
         "run fedprox --rounds 4 --newcomer 4:0",
-        &["joins after 4 rounds, and there are 4", "--rounds N"],
+        &[
+            "joins after round 4, but the run has only 4 rounds",
+            "--rounds N",
+        ],
     );
     fails(
         &place,
@@ -30,7 +33,7 @@ fn newcomers_join_others_in_time() {
     fails(
         &place,
         "run fedprox --clients 1 --newcomer 4:0",
-        &["a newcomer joins others, found 1 client"],
+        &["a late client needs at least one other client; found 1 in all"],
     );
 }
 
@@ -103,7 +106,7 @@ fn variants_of_networks_are_checked() {
     fails(
         &place,
         "run fedavg --aux discriminator=mlp",
-        &["`discriminator`, but the algorithm applies none of its functions"],
+        &["--aux chooses a variant of `discriminator`, but this run does not use that network"],
     );
     let text = place.failure("run fedavg --aux discriminator", 2);
     assert!(text.contains("expected NAME=VARIANT after --aux"), "{text}");
@@ -311,6 +314,6 @@ fn devices_and_groups_of_clients_are_named() {
     fails(
         &place,
         "run fedavg --graphs require",
-        &["the CPU captures no graphs of steps", "--device wgpu"],
+        &["the CPU cannot capture graphs", "--device wgpu"],
     );
 }

@@ -105,6 +105,23 @@ fn mean_difference(accuracy: &dyn Fn(&str) -> f64) -> f64 {
 }
 
 #[test]
+fn what_clients_send_to_each_other_is_told() {
+    let place = Place::new();
+    place.success(&format!(
+        "compare fedavg push-sum {SMALL} --seeds 1 --quiet --out out"
+    ));
+    let runs = place.json("out/comparison.json")["runs"].clone();
+    let sent = runs[1]["bytes_across"].as_u64().unwrap();
+    assert!(runs[0]["bytes_across"] == 0 && sent > 0);
+    let table = place.text("out/comparison.csv");
+    let row = table.lines().nth(2).unwrap();
+    assert!(table.contains("bytes_across") && row.contains(&format!(",{sent},")));
+    place.success("report out/push-sum-seed1");
+    let page = place.text("out/push-sum-seed1/report.html");
+    assert_eq!(page.matches("between clients").count(), 2);
+}
+
+#[test]
 fn a_run_of_a_grid_is_a_run() {
     let place = Place::new();
     place.success(&grid("--out out --quiet"));
@@ -245,6 +262,11 @@ fn a_run_that_diverges_does_not_lose_the_others() {
     let json = place.json("out/comparison.json");
     assert_eq!(json["algorithms"][0]["complete"], 2);
     assert!(json["algorithms"][1]["test_accuracy"].is_null());
+    // Nothing was trained: the accuracy would be that of the first model.
+    let failed = place.json("out/fedprox-seed1/summary.json");
+    assert_eq!(failed["rounds"], 0);
+    assert!(failed["accuracy"].is_null() && failed["test_accuracy"].is_null());
+    assert!(failed["seconds"].as_f64().unwrap().is_sign_positive());
     assert!(
         place
             .text("out/comparison.csv")

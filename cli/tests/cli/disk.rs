@@ -37,6 +37,7 @@ fn a_full_disk_keeps_what_is_there_and_the_run_goes_on() {
         "metrics.jsonl",
         "checkpoints/round-000004.ckpt",
         "model.safetensors",
+        "inputs.json",
         "curves.svg",
         "classes.svg",
         "summary.json",

@@ -57,7 +57,7 @@ fn other_edits_are_refused_and_kept() {
         (
             "rounds = 4",
             "rounds = 3",
-            "config.toml, rounds: the run has 4",
+            "config.toml, rounds: the run already has 4",
         ),
         ("seed = 1", "seed = one", "out/config.toml: "),
         ("seed = 1", "sede = 1", "unknown key `sede`"),

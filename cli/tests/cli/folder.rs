@@ -10,20 +10,22 @@ use serde_json::Value;
 
 use crate::support::{Place, SMALL, stderr};
 
-const FILES: [&str; 6] = [
+const FILES: [&str; 7] = [
     "classes.svg",
     "config.toml",
     "curves.svg",
+    "inputs.json",
     "metrics.jsonl",
     "model.safetensors",
     "summary.json",
 ];
 /// The same with the folder of checkpoints, the lock and the manifest.
-const ALL: [&str; 10] = [
+const ALL: [&str; 11] = [
     "checkpoints",
     "classes.svg",
     "config.toml",
     "curves.svg",
+    "inputs.json",
     "lock",
     "manifest.json",
     "metrics.jsonl",
@@ -62,6 +64,7 @@ fn metrics_have_a_line_a_round() {
             "round",
             "train_loss",
             "accuracy",
+            "accuracy_of",
             "test_loss",
             "test_accuracy",
             "class_accuracy",
@@ -205,7 +208,7 @@ fn a_run_that_diverges_keeps_what_it_has() {
     assert!(metrics(&place, "out").is_empty());
     // Nor is there a model: it would be the one that the run began with.
     let mut files = ALL[2..].to_vec();
-    files.retain(|file| !["curves.svg", "model.safetensors"].contains(file));
+    files.retain(|file| !["curves.svg", "inputs.json", "model.safetensors"].contains(file));
     assert_eq!(place.files("out"), files);
     let summary = place.json("out/summary.json");
     assert_eq!(summary["status"], "failed");

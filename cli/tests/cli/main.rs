@@ -27,6 +27,7 @@ mod faults;
 #[cfg(feature = "flower")]
 mod federation;
 mod folder;
+mod inputs;
 mod inspect;
 mod interrupted;
 mod json;

@@ -115,7 +115,7 @@ fn models_that_were_changed_are_not_used() {
     let whole = place.success("eval out --json");
     let manifest = place.json("out/manifest.json");
     let files = manifest["files"].as_object().unwrap();
-    assert_eq!(files.len(), 5 + 10, "{manifest}");
+    assert_eq!(files.len(), 6 + 10, "{manifest}");
     let size = files["clients/3.safetensors"]["size"].as_u64().unwrap();
     assert_eq!(size, place.read("out/clients/3.safetensors").len() as u64);
 

@@ -86,6 +86,11 @@ fn phases_and_the_losses_of_clients_are_in_the_page() {
         .collect();
     assert_eq!(phases[0], phases[1]);
     assert_ne!(phases[1], phases[2]);
+    best_is_of_one_kind(&place, "out", "best");
+    place.success(&format!(
+        "run lg-fedavg --set warm_up=2 {small} --eval-every 1 --validation 0.2 --quiet --out chosen"
+    ));
+    best_is_of_one_kind(&place, "chosen", "chosen");
     // Upright names, in the charts of the page and in the file of curves.
     let curves = place.text("out/curves.svg");
     for text in [&page, &curves] {
@@ -122,6 +127,29 @@ fn phases_and_the_losses_of_clients_are_in_the_page() {
         ],
     );
     shown(&place, "all/report.html");
+}
+
+/// Checks that the best round and the chosen one have models of the same kind as the last round: the
+/// clients' own, which the warm-up does not have.
+fn best_is_of_one_kind(place: &Place, run: &str, key: &str) {
+    let summary = place.json(&format!("{run}/summary.json"));
+    let lines = place.text(&format!("{run}/metrics.jsonl"));
+    let lines: Vec<serde_json::Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let whose: Vec<&str> = lines
+        .iter()
+        .map(|line| line["accuracy_of"].as_str().unwrap())
+        .collect();
+    assert_eq!((whose[0], whose[3]), ("server", "clients"));
+    let round = summary[format!("{key}_round")].as_u64().unwrap() as usize;
+    assert_eq!(whose[round - 1], "clients");
+    let own = lines.iter().filter(|line| line["accuracy_of"] == "clients");
+    let best = own
+        .map(|line| line["accuracy"].as_f64().unwrap())
+        .reduce(f64::max);
+    assert_eq!(summary["best_accuracy"].as_f64(), best);
 }
 
 #[test]
@@ -177,10 +205,10 @@ fn sweeps_and_reproductions_have_pages_that_fit() {
         "reproduce adfl mnist --data-dir data --rounds 2 --seeds 1 --only AdFL --quiet --out table",
     );
     place.success("report table");
-    check(
-        &place.text("table/report.html"),
-        &["<h2>Table of the paper</h2>"],
-    );
+    let page = place.text("table/report.html");
+    check(&page, &["<h2>Table of the paper</h2>", "time a round"]);
+    // Nothing was to be reached.
+    assert!(!page.contains("reached"), "{page}");
     shown(&place, "table/report.html");
 }
 

@@ -66,7 +66,7 @@ fn a_finished_run_is_extended() {
         ["round-000004.ckpt", "round-000006.ckpt"]
     );
     let text = place.failure("resume out --rounds 5", 1);
-    assert!(text.contains("the run has 6 rounds already"), "{text}");
+    assert!(text.contains("the run already has 6 rounds"), "{text}");
     let output = place.output("resume out --rounds 9");
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(stderr(&output).contains("goes on after 6 rounds; 3 rounds left"));

@@ -279,7 +279,7 @@ fn too_few_clients_are_told_how_many() {
     let line = "run validated --data mnist --data-dir data --clients 2 --model logistic --rounds 1";
     let text = place.failure(line, 1);
     assert!(
-        text.contains("there are 2, and at least 6 are needed"),
+        text.contains("needs at least 6 clients; the run has 2"),
         "{text}"
     );
     let text = place.failure("run fair --data mnist --data-dir data --clients 2", 1);

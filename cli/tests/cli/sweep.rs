@@ -30,13 +30,18 @@ fn a_sweep_chooses_on_validation_examples_and_has_a_page() {
     );
     // Without a number, a tenth is held back.
     place.success(&format!(
-        "sweep fedavg {SMALL} --grid lr=0.1,0.2 --seeds 1 --quiet --out tenth"
+        "sweep fedavg {SMALL} --grid lr=1e-6,0.1 --seeds 1 --quiet --out tenth"
     ));
     assert!(
         place
             .text("tenth/fedavg-lr-0-1-seed1/config.toml")
             .contains("validation = 0.1")
     );
+    // The target is that of the chosen one, which is not the first here.
+    let json = place.json("tenth/comparison.json");
+    let chosen = &json["algorithms"][0];
+    assert_eq!(chosen["algorithm"], "fedavg lr=0.1");
+    assert_eq!(json["target"], chosen["accuracy"]["mean"]);
 }
 
 #[test]
@@ -147,10 +152,7 @@ fn halving_continues_only_the_best() {
         }
     }
     for (flags, said) in [
-        (
-            "--halving 1",
-            "--halving 1: expected a whole number of at least 2",
-        ),
+        ("--halving 1", "--halving 1: expected 2 or more"),
         (
             "--halving 2 --checkpoint off",
             "--checkpoint off writes none",

@@ -20,6 +20,7 @@ fn metrics_are_tracked_while_a_run_goes_on_and_after_it_was_resumed() {
     };
     assert_eq!(rows("whole").len(), 1 + 4);
     assert!(rows("whole")[0].starts_with("round,phase,train_loss,accuracy,"));
+    assert!(rows("whole")[0].contains(",bytes_down,bytes_across,"));
     assert_eq!(rows("whole"), rows("parts"));
     for dir in ["whole", "parts"] {
         let events = place.read(&format!("{dir}/events.out.tfevents.0.fedround"));

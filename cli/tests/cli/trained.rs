@@ -96,7 +96,7 @@ fn a_personalised_run_is_the_models_of_its_clients() {
     );
     for line in ["export out --to whole.pt", "predict out rows.csv"] {
         let text = place.failure(line, 1);
-        let expected = "nobody trained head.weight, head.bias of the server's model in out";
+        let expected = "the server's model in out has parameters that were never trained: head.weight, head.bias";
         assert!(
             text.contains(expected) && text.contains("--client N"),
             "{text}"
@@ -124,6 +124,14 @@ fn tables_show_what_an_algorithm_trains() {
     let text = place.success(&format!("compare fedavg solo {SMALL} --out grid"));
     // Words of a wide table stand below each other.
     assert!(text.contains("clients' own"), "{text}");
+    // The accuracies are two measures, so what both have is compared.
+    let grid = place.json("grid/comparison.json");
+    assert_eq!(grid["target_of"], "local_accuracy");
+    assert_eq!(grid["differences"][0]["of"], "local_accuracy");
+    let first = &grid["algorithms"][0]["local_accuracy"]["mean"];
+    assert_eq!(&grid["target"], first);
+    assert!(text.contains("local accuracy"), "{text}");
+    assert!(place.text("grid/accuracy.svg").contains("local accuracy"));
     let rows = place.json("grid/comparison.json")["algorithms"].clone();
     let own = place.json("grid/solo-seed1/summary.json");
     assert_eq!(rows[1]["accuracy"]["mean"], own["local_accuracy"]["mean"]);

@@ -109,6 +109,26 @@ fn hyper_parameters_that_change_nothing_are_marked() {
 }
 
 #[test]
+fn a_name_of_several_layers_is_the_outermost_ones_and_that_is_said() {
+    let place = Place::new();
+    let noted = |set: &str| {
+        let output = place.output(&format!("explain fedprox(moon) {set}"));
+        let text = stderr(&output);
+        assert!(output.status.success(), "{text}");
+        let note = "note: --set mu sets fedprox.mu; moon.mu stays 1\n";
+        (text.contains("note: --set"), text.contains(note))
+    };
+    assert_eq!(noted("--set mu=0.5"), (true, true));
+    for set in [
+        "--set mu=0.5 --set moon.mu=0.1",
+        "--set moon.mu=0.1",
+        "--set lr=0.5",
+    ] {
+        assert_eq!(noted(set), (false, false), "{set}");
+    }
+}
+
+#[test]
 fn the_right_switch_is_named() {
     let place = Place::new();
     // A hyper-parameter of some algorithm, and the beginning of a switch.

@@ -46,8 +46,9 @@ pub enum Codec {
     /// which the signs are multiplied. Seide et al. 2014; Bernstein et al. 2018.
     Sign,
     /// Each tensor with more axes than one, as a matrix of its first axis by the others, becomes a product
-    /// of two matrices, by one power iteration from a random start. Vogels et al. 2019, "PowerSGD",
-    /// Algorithm 1, which starts from the round before. Tensors that are no longer as they are stay so.
+    /// of two matrices, by two power iterations. Vogels et al. 2019, "PowerSGD", Algorithm 1. PowerSGD starts
+    /// from the previous round's factor; here the start is random. Tensors that the product would not shorten
+    /// are sent unchanged.
     LowRank {
         /// Columns of the two matrices, at least 1.
         rank: usize,

@@ -1,9 +1,10 @@
 //! Counter-based random streams.
 //!
-//! Every random number in fedround is a pure function of a seed and a [`StreamKey`]. The key says
-//! what the number is for: for example "the order in which client 7 visits its examples in local
-//! epoch 2 of round 30". Results therefore do not depend on the number of threads, on the order of
-//! calls, or on the version of a random-number library.
+//! Every random number in fedround is a pure function of a seed and a [`StreamKey`], except noise of
+//! differential privacy, unless `--reproducible-noise` takes it from the seed too. The key says what
+//! the number is for: for example "the order in which client 7 visits its examples in local epoch 2 of
+//! round 30". Results therefore do not depend on the number of threads, on the order of calls, or on
+//! the version of a random-number library.
 //!
 //! * [`StreamKey`] names a stream, and [`Stream`] is its sequence of numbers.
 //! * [`permutation`], [`first_permuted`] and [`uniform`] draw whole vectors from a key.

@@ -58,7 +58,7 @@ pub enum RunError {
     },
     /// A cohort of clients by number, none of which there is.
     #[error(
-        "{loc}: no client has such a number: there are {clients}, and at least {least} are needed"
+        "{loc}: this line names clients by number and needs at least {least} clients; the run has {clients}"
     )]
     NoClient {
         /// The federation's clients.
@@ -69,7 +69,7 @@ pub enum RunError {
         loc: Loc,
     },
     /// A cohort without clients, or with weights that sum to zero.
-    #[error("{loc}: nothing to work with: {why}")]
+    #[error("{loc}: there is no result: {why}")]
     Empty {
         /// The reason.
         why: &'static str,
@@ -112,9 +112,7 @@ pub enum RunError {
         loc: Loc,
     },
     /// Values whose rows go together, and that have not as many.
-    #[error(
-        "{loc}: rows of several values go together, found {expected} of one and {found} of another"
-    )]
+    #[error("{loc}: values used together need equally many rows; found {expected} and {found}")]
     ZippedRows {
         /// How many the first has.
         expected: usize,
@@ -187,9 +185,9 @@ pub enum RunError {
         /// The client.
         client: usize,
     },
-    /// The system gives no thread to make batches on, or to feed a device.
+    /// The system cannot start a thread to prepare batches, to feed a device or to write clients' states.
     #[error(
-        "no thread for clients' batches or a device: {0}; train fewer clients at once, on fewer threads"
+        "cannot start a thread (to prepare batches, to feed a device or to write clients' states): {0}; use fewer --threads"
     )]
     Thread(std::io::Error),
     /// The spec reads a column that the clients' examples lack.
@@ -214,24 +212,24 @@ pub enum RunError {
         loc: Loc,
     },
     /// Graph capture is required on a device that has none.
-    #[error("the CPU captures no graphs of steps, and graph capture is required")]
+    #[error("graph capture is required, but the CPU cannot capture graphs")]
     CaptureOnCpu,
     /// A newcomer has nobody to come to.
-    #[error("a newcomer joins others, found {clients} client; have at least 2")]
+    #[error("a late client needs at least one other client; found {clients} in all")]
     NobodyElse {
         /// How many there are, with it.
         clients: usize,
     },
     /// A client that joins late takes part in every round from then on.
     #[error(
-        "{loc}: each client of `reshuffled` takes part once in a pass, and a client that joins late does so in each round; run it without a late client, or take the cohort by `sample`"
+        "{loc}: `reshuffled` calls each client once per pass, but a late client trains in every round; remove the late client, or draw the cohort with `sample`"
     )]
     LateInPasses {
         /// The line of the spec.
         loc: Loc,
     },
     /// The noise of a tree is not that of the program.
-    #[error("{loc}: the noise of the tree that was kept is not that of this model")]
+    #[error("{loc}: the stored tree noise has other shapes than this model's parameters")]
     TreeNodes {
         /// The line of the spec.
         loc: Loc,
@@ -286,7 +284,7 @@ pub enum RunError {
     PersonalModelsAtParties,
     /// Clients of a cohort are absent, and too few are left. The simulation skips such a round and
     /// gives no error.
-    #[error("{there} of {called} clients are there, and at least {needed} are needed")]
+    #[error("{there} of {called} clients responded; at least {needed} are needed")]
     TooFew {
         /// The cohort's clients.
         called: usize,

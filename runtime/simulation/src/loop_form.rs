@@ -18,10 +18,10 @@ pub enum PlainReason {
     Segments,
     /// The segment updates buffers, such as running means, of parameters that the loop does not carry; a
     /// model without buffers has none to update.
-    #[error("it advances buffers of parameters from around it")]
+    #[error("the step updates running statistics of a model that the loop does not carry")]
     Buffers,
     /// The body yields a value that it neither made nor carries.
-    #[error("it hands on a value that it does not make")]
+    #[error("the body yields a value that the step does not compute")]
     HandsOn,
     /// Recordings belong to clients, and rows to whoever has them.
     #[error("the loop is over rows")]
@@ -42,16 +42,16 @@ pub enum PlainReason {
     #[error("no client of the group has a full batch")]
     NoFullBatch,
     /// A carried value has no tensors.
-    #[error("it carries more than tensors")]
+    #[error("a carried value is not a tensor")]
     Carries,
     /// The clients of a group share all that the segment reads.
-    #[error("its clients share all that it reads")]
+    #[error("everything the step reads is the same for all clients of the group")]
     Shares,
     /// A value is not there.
-    #[error("it reads what is not there")]
+    #[error("a value that the step reads is missing")]
     NotThere,
     /// A value that is read has no tensors.
-    #[error("it reads more than tensors and its batch")]
+    #[error("the step reads a value that is neither a tensor nor the batch")]
     Reads,
 }
 

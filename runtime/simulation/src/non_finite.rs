@@ -59,7 +59,9 @@ pub enum Diverged {
     Server,
 }
 
-const CLIENTS: &str = "lower the learning rate first (at 0, an algorithm may divide by it)";
+const CLIENTS: &str = "lower the learning rate first (at 0, an algorithm may divide by it); if that does not help, \
+                       a gradient may be undefined where training starts: `sqrt`, `ln` or a division at 0, as in \
+                       `‖w − wᵗ‖`";
 
 impl fmt::Display for Diverged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -53,7 +53,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// For `map_err`: a file could not be written, of which so many bytes were to be written at once.
+    /// For `map_err`: a file could not be written. `needed` is the number of bytes of that write.
     pub fn write(path: impl AsRef<Path>, needed: u64) -> impl FnOnce(io::Error) -> Self {
         let path = path.as_ref().to_owned();
         move |error| match space::is_full(&error) {

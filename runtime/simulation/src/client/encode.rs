@@ -16,7 +16,7 @@ use crate::interpreter::Walker;
 use crate::value::{Env, RtVal};
 
 impl Clients<'_> {
-    /// Encodes each client's parameters on the host, and keeps the bytes for who sends them elsewhere.
+    /// Encodes each client's parameters on the host, and keeps the bytes for a party that sends them.
     pub(super) fn encode(
         &mut self,
         op: &Op,

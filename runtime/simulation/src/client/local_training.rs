@@ -135,7 +135,8 @@ impl Clients<'_> {
         batch.batch(self.cx)
     }
 
-    /// `opt.collect`. Maps with it take one client at a time, too.
+    /// `opt.collect`. Maps with it take one client at a time, too. Training after it is as without it; only
+    /// what augmentation draws for the rows is its own.
     pub(crate) fn collect(
         &mut self,
         control: &Control,
@@ -152,8 +153,8 @@ impl Clients<'_> {
         if mine.is_empty() {
             return Err(RunError::NoExamples { client: id });
         }
-        let visit = self.cx.visit(id, self.epoch);
-        self.epoch = self.epoch.later(1);
+        let visit = self.cx.visit(id, self.epoch.later(self.collected));
+        self.collected += 1;
         let (cx, mut scratch) = (self.cx, Scratch::default());
         let batches = mine.chunks(size);
         let batches =

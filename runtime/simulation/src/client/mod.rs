@@ -68,8 +68,10 @@ pub(crate) struct Clients<'a> {
     pub live: Option<Vec<bool>>,
     /// Whether a step of a loop over batches is under way, which counts itself.
     in_step: bool,
-    /// Epochs begun in this round: each has an order of its own.
+    /// Epochs begun in this map: each has an order of its own.
     pub epoch: LocalEpoch,
+    /// How often rows were collected in this map. That has no order, so that no epoch counts it.
+    collected: usize,
     slots: Slots,
 }
 
@@ -116,6 +118,7 @@ pub(crate) fn run(
         live: None,
         in_step: false,
         epoch: LocalEpoch { map, epoch: 0 },
+        collected: 0,
         slots: Slots::default(),
     };
     walk(&mut clients, cx, body, &mut env)?;

@@ -35,7 +35,7 @@ pub(crate) struct Replayable<'a, 'b> {
     pub of: Loop,
     /// Tensors from around the loop.
     pub outer: Vec<DispatchTensor>,
-    /// What the engine reads before each step.
+    /// What the executor reads before each step.
     pub fresh: Vec<&'b Control>,
     /// Values of those and of the batch that the segment takes, in order.
     reads: Vec<Value>,
@@ -122,17 +122,17 @@ impl Clients<'_> {
 
     /// Makes what a step would read, for its shapes: the step will read the same.
     fn look(&mut self, fresh: &[&Control], env: &mut Env) -> Result<(), RunError> {
-        let counts = (self.epoch, self.random_runs.clone());
+        let counts = (self.epoch, self.collected, self.random_runs.clone());
         for control in fresh {
             self.control(control, env, &[])?;
         }
-        (self.epoch, self.random_runs) = counts;
+        (self.epoch, self.collected, self.random_runs) = counts;
         Ok(())
     }
 }
 
 impl Replayable<'_, '_> {
-    /// The tensors that the engine has read for a step.
+    /// The tensors that the executor has read for a step.
     pub fn columns(&self, env: &mut Env, device: &DispatchDevice) -> Option<Vec<DispatchTensor>> {
         let mut columns = vec![];
         for v in &self.reads {

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
 use fedround_dsl::{Algorithm, PERSONAL_MODEL, stage_evaluations};
-use fedround_ir::fed::Hook;
 
 use crate::state::State;
 use fedround_exec::CompileError;
@@ -42,10 +41,6 @@ pub(crate) fn evaluations(
     program: &Program,
     algorithm: &dyn Algorithm,
 ) -> Result<Vec<EvaluationProgram>, CompileError> {
-    let mut defined = program.staged().funcs.iter();
-    if !defined.any(|func| matches!(func.hook, Hook::Personalize | Hook::Evaluate)) {
-        return Ok(vec![]);
-    }
     let staged = stage_evaluations(algorithm, &program.model().objective())?;
     let compiled = staged.into_iter().map(|staged| {
         let program = program.compile_beside(staged.phases)?;
