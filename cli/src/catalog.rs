@@ -6,7 +6,7 @@ use std::sync::Arc;
 use burn::tensor::Device;
 use fedround::experiment::{ExperimentError, Run, Settings as RunSettings, adapt, warnings};
 use fedround::{Auxiliaries, Experiment, ModelSource};
-use fedround_algorithms::registry;
+use fedround_algorithms::{FedAvg, registry};
 use fedround_data::{DataLocation, Dataset, DatasetInfo, InputEncoding, Partition};
 use fedround_dsl::{BoxedAlgorithm, Objective, Registry};
 use fedround_exec::{Program, Target};
@@ -128,13 +128,14 @@ impl Catalog {
         settings: &Settings,
         encoding: &InputEncoding,
     ) -> Result<Run, CliError> {
-        let experiment = self.experiment_of(self.algorithm("fedavg", &[])?, &settings.model)?;
+        let experiment = self.experiment_of(Box::new(FedAvg::default()), &settings.model)?;
         let run = RunSettings {
             clients: 1,
             partition: Partition::Iid,
             augment: settings.run.augment.clone(),
             eval_batch: settings.run.eval_batch,
             threads: settings.run.threads,
+            precision: settings.run.precision,
             exact_conv: settings.run.exact_conv,
             ..RunSettings::default()
         };

@@ -253,7 +253,7 @@ pub(crate) enum CliError {
         "`{data}` is no longer what {} was trained on: {difference}; restore its files, or train again",
         dir.display()
     )]
-    OtherInputs {
+    ChangedData {
         dir: PathBuf,
         data: String,
         difference: String,

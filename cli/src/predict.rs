@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use fedround::experiment::Run;
-use fedround_data::{Column, Examples, Fit, ImageFiles, InputEncoding, InputValues};
+use fedround_data::{Column, Examples, Fit, ImageFiles, InputEncoding, InputValues, Scale};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -36,10 +36,6 @@ pub(crate) fn predict(catalog: &Catalog, args: &PredictArgs) -> Result<(), CliEr
     };
     let trained = TrainedRun::open(&args.run, &flags)?;
     let encoding = trained.encoding()?;
-    if encoding.values == InputValues::Several {
-        let data = trained.settings.data.name();
-        return Err(CliError::PredictsImages { data });
-    }
     let mut run = catalog.model_run(&trained.settings, &encoding)?;
     let leaves = run.program().model().model().leaves();
     let values = trained.values(&leaves, args.client)?;
@@ -67,14 +63,11 @@ struct Trained {
 
 /// The predictions of a file.
 fn of_file(model: &Trained, file: &Path) -> Result<Vec<Prediction>, CliError> {
-    let has_rows = file
+    let is_csv = file
         .extension()
         .is_some_and(|ext| ext.eq_ignore_ascii_case("csv"));
-    let (column, has_rows) = match &model.encoding.values {
-        InputValues::Table(table) => (table.encode(file)?, true),
-        _ if has_rows => (rows(&model.encoding, file)?, true),
-        _ => (image(model, file)?, false),
-    };
+    let is_table = matches!(model.encoding.values, InputValues::Table(_));
+    let column = column(model, file, is_csv)?;
     let labels = vec![0; column.len()];
     let examples = Examples::of_columns(vec![column], labels)?;
     let probabilities = model.run.predict(&examples)?;
@@ -88,7 +81,7 @@ fn of_file(model: &Trained, file: &Path) -> Result<Vec<Prediction>, CliError> {
         let all = names.iter().zip(&probabilities);
         Prediction {
             file: file.display().to_string(),
-            row: has_rows.then_some(row + 1),
+            row: (is_csv || is_table).then_some(row + 1),
             class: names.get(best).cloned().unwrap_or_default(),
             probability: probabilities[best],
             probabilities: all.map(|(n, p)| (n.clone(), Value::from(*p))).collect(),
@@ -101,68 +94,90 @@ fn of_file(model: &Trained, file: &Path) -> Result<Vec<Prediction>, CliError> {
         .collect())
 }
 
-/// An image as the data has its own: of its shape and with its scale.
-fn image(model: &Trained, file: &Path) -> Result<Column, CliError> {
+/// A file's examples as inputs of the model.
+fn column(model: &Trained, file: &Path, is_csv: bool) -> Result<Column, CliError> {
     let encoding = &model.encoding;
-    let (Some(scale), &[channels, height, width]) = (encoding.scale(), &encoding.shape[..]) else {
-        return Err(CliError::NotImages {
-            file: file.to_owned(),
-            data: model.data.clone(),
-            numbers: encoding.features(),
-        });
-    };
-    let shape = [channels, height, width];
-    let files = ImageFiles::new(vec![file.to_owned()], shape, Fit::Stretch)?;
-    Ok(Column::images("x", files, scale)?)
+    let (shape, data) = (encoding.shape.clone(), || model.data.clone());
+    Ok(match (&encoding.values, is_csv) {
+        (InputValues::Several, _) => return Err(CliError::PredictsImages { data: data() }),
+        (InputValues::Table(table), _) => table.encode(file)?,
+        (InputValues::Numbers(scale), true) => {
+            let numbers = rows(encoding, file)?.into_iter().enumerate();
+            let features = encoding.features().max(1);
+            let scaled = numbers.map(|(i, x_i)| scale.scaled(x_i, i % features));
+            Column::floats("x", shape, scaled.collect())?
+        }
+        (InputValues::Bytes { mean, std }, is_csv) => {
+            let scale = Scale::normalised(mean, std);
+            match (is_csv, &shape[..]) {
+                (true, _) => Column::bytes("x", shape, bytes(encoding, file)?, scale)?,
+                (false, &[channels, height, width]) => {
+                    let shape = [channels, height, width];
+                    let files = ImageFiles::new(vec![file.to_owned()], shape, Fit::Stretch)?;
+                    Column::images("x", files, scale)?
+                }
+                (false, _) => return Err(not_images(model, file)),
+            }
+        }
+        (InputValues::Numbers(_), false) => return Err(not_images(model, file)),
+    })
 }
 
-/// The rows of a CSV file.
-fn rows(encoding: &InputEncoding, file: &Path) -> Result<Column, CliError> {
-    let features = encoding.features();
-    let bad = |row: usize, message: String| CliError::Row {
+fn not_images(model: &Trained, file: &Path) -> CliError {
+    CliError::NotImages {
         file: file.to_owned(),
-        row,
+        data: model.data.clone(),
+        numbers: model.encoding.features(),
+    }
+}
+
+/// The error of a row of a file, which count from 0.
+fn bad(file: &Path, row: usize, message: String) -> CliError {
+    CliError::Row {
+        file: file.to_owned(),
+        row: row + 1,
         message,
-    };
+    }
+}
+
+/// The numbers of a CSV file, row after row.
+fn rows(encoding: &InputEncoding, file: &Path) -> Result<Vec<f64>, CliError> {
+    let expected = encoding.features();
     let broken = |error: csv::Error| CliError::io("read", file)(error.into());
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
         .from_path(file)
         .map_err(broken)?;
-    let mut numbers: Vec<f64> = vec![];
+    let mut numbers = vec![];
     for (i, record) in reader.records().enumerate() {
         let record = record.map_err(broken)?;
-        if record.len() != features {
-            let found = record.len();
-            return Err(bad(
-                i + 1,
-                format!("expected {features} numbers, found {found}"),
-            ));
+        let found = record.len();
+        if found != expected {
+            let message = format!("expected {expected} numbers, found {found}");
+            return Err(bad(file, i, message));
         }
         for field in &record {
             let number = field.trim().parse::<f64>().ok().filter(|x| x.is_finite());
-            numbers.push(
-                number.ok_or_else(|| bad(i + 1, format!("expected a number, found `{field}`")))?,
-            );
+            let wrong = || bad(file, i, format!("expected a number, found `{field}`"));
+            numbers.push(number.ok_or_else(wrong)?);
         }
     }
-    let (shape, numbers) = (encoding.shape.clone(), numbers.into_iter().enumerate());
-    let scale = match (&encoding.values, encoding.scale()) {
-        (_, Some(scale)) => scale,
-        (InputValues::Numbers(scale), None) => {
-            let scaled = numbers.map(|(i, x_i)| scale.scaled(x_i, i % features.max(1)));
-            return Ok(Column::floats("x", shape, scaled.collect())?);
-        }
-        (_, None) => return Ok(Column::floats("x", shape, vec![])?),
-    };
+    Ok(numbers)
+}
+
+/// The same of bytes.
+fn bytes(encoding: &InputEncoding, file: &Path) -> Result<Vec<u8>, CliError> {
     let byte = |(i, x_i): (usize, f64)| match x_i.fract() == 0.0 && (0.0..=255.0).contains(&x_i) {
         true => Ok(x_i as u8),
-        false => Err(bad(
-            i / features + 1,
-            format!("expected bytes from 0 to 255, found {x_i}"),
-        )),
+        false => {
+            let message = format!("expected bytes from 0 to 255, found {x_i}");
+            Err(bad(file, i / encoding.features(), message))
+        }
     };
-    let bytes = numbers.map(byte).collect::<Result<Vec<u8>, _>>()?;
-    Ok(Column::bytes("x", shape, bytes, scale)?)
+    rows(encoding, file)?
+        .into_iter()
+        .enumerate()
+        .map(byte)
+        .collect()
 }

@@ -88,7 +88,7 @@ impl TrainedRun {
         let now: InputEncoding = serde_json::from_str(&now)?;
         match self.kept_encoding()?.and_then(|kept| kept.difference(&now)) {
             None => Ok(()),
-            Some(difference) => Err(CliError::OtherInputs {
+            Some(difference) => Err(CliError::ChangedData {
                 dir: self.dir.clone(),
                 data: self.settings.data.name(),
                 difference,

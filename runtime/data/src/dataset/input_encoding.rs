@@ -106,7 +106,9 @@ impl InputEncoding {
             return Some(format!("expected {expected}, found {found}"));
         }
         let same = self.values == other.values && self.words == other.words;
-        (!same).then(|| "its numbers have another scale, or its texts are others".to_owned())
+        (!same).then(|| {
+            "its numbers are scaled in another way, or its texts have other words".to_owned()
+        })
     }
 
     /// What the inputs are, for messages.

@@ -88,18 +88,6 @@ impl Elements {
     }
 }
 
-/// A number of half precision, `float16`.
-pub(super) fn half(bits: u16) -> f32 {
-    let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
-    let (exponent, fraction) = (i32::from(bits >> 10 & 31), f32::from(bits & 1023));
-    sign * match exponent {
-        0 => fraction * 2f32.powi(-24),
-        31 if fraction == 0.0 => f32::INFINITY,
-        31 => f32::NAN,
-        _ => (1024.0 + fraction) * 2f32.powi(exponent - 25),
-    }
-}
-
 /// Elements of `size` bytes in the order of C, where the last index changes fastest. In `bytes`, the first one
 /// does (the order of Fortran).
 pub(super) fn in_c_order(bytes: &[u8], shape: &[usize], size: usize) -> Vec<u8> {
@@ -132,22 +120,6 @@ pub(super) fn in_c_order(bytes: &[u8], shape: &[usize], size: usize) -> Vec<u8> 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn halves_are_exact() {
-        let bits = [0x3c00, 0xc000, 0x3555, 0x7bff, 0x0001, 0x8000, 0x7c00];
-        let expected = [
-            1.0,
-            -2.0,
-            1365.0 / 4096.0,
-            65504.0,
-            1.0 / 16_777_216.0,
-            0.0,
-            f32::INFINITY,
-        ];
-        assert_eq!(bits.map(half), expected);
-        assert!(half(0x7e00).is_nan());
-    }
 
     #[test]
     fn the_order_of_c_has_the_last_index_fastest() {

@@ -1,5 +1,6 @@
 //! Arrays of NumPy: `.npy` files and `.npz` archives.
 
+mod column;
 mod elements;
 mod npy;
 mod npz;
@@ -9,14 +10,11 @@ use std::sync::Arc;
 
 use super::hold_out::{hold_out, split};
 use super::labels::{Names, check_test, notes};
-use super::normalize::{of_channels, sample};
-use super::{NumberScale, OwnDataError, ReadOptions};
-use crate::{Column, DataError, Dataset, Examples};
+use super::{OwnDataError, ReadOptions};
+use crate::{DataError, Dataset, Examples};
+use column::column;
 use elements::Elements;
 use npy::Array;
-
-/// The scale of bytes is found on so many images.
-const SAMPLE: usize = 1000;
 
 /// The arrays of one part, and what errors call them.
 struct Part {
@@ -175,98 +173,4 @@ fn joined(
     }
     train.shape[0] += more;
     Ok((path, train))
-}
-
-/// The column `x`, and the scale of its numbers. Bytes of rank 3 or 4 are images.
-fn column(
-    (path, array): (PathBuf, Array),
-    reading: &ReadOptions,
-    train: &[usize],
-) -> Result<(Column, Option<NumberScale>), DataError> {
-    let images = matches!(array.elements, Elements::Bytes(_));
-    let (shape, last) = match array.shape[..] {
-        [_, features] => (vec![features], false),
-        [_, height, width] => (vec![1, height, width], false),
-        [_, height, width, channels @ (1 | 3)] if !matches!(array.shape[1], 1 | 3) => {
-            (vec![channels, height, width], true)
-        }
-        [_, channels, height, width] if !images || matches!(channels, 1 | 3) => {
-            (vec![channels, height, width], false)
-        }
-        [_, _, _, _] => {
-            let expected = "images of 1 or 3 channels, [examples, channels, height, width] or [examples, height, width, \
-                            channels] (x[..., :3] leaves a fourth one out)";
-            let found = format!("bytes of shape {:?}", array.shape);
-            return Err(npy::wrong(&path, expected, found));
-        }
-        _ => {
-            let expected = "[examples, numbers], [examples, height, width], [examples, channels, height, width] \
-                            or [examples, height, width, channels]";
-            return Err(npy::wrong(
-                &path,
-                expected,
-                format!("shape {:?}", array.shape),
-            ));
-        }
-    };
-    let features: usize = shape.iter().product();
-    if features == 0 {
-        return Err(npy::wrong(&path, "at least one number an example", "none"));
-    }
-    let plane = features / shape[0];
-    let elements = match array.elements {
-        Elements::Bytes(mut bytes) if shape.len() == 3 => {
-            if last {
-                bytes = planes(&bytes, shape[0], features);
-            }
-            let scale = reading.byte_scale(|| {
-                let chosen = sample(train.len(), SAMPLE).into_iter().map(|at| train[at]);
-                let images = chosen.flat_map(|i| &bytes[i * features..(i + 1) * features]);
-                let sample: Vec<u8> = images.copied().collect();
-                Ok(of_channels(&sample, shape[0], plane))
-            })?;
-            return Ok((Column::bytes("x", shape, bytes, scale)?, None));
-        }
-        Elements::Texts(_) => return Err(npy::wrong(&path, "numbers", "texts")),
-        elements => elements,
-    };
-    let mut all = 0..elements.len();
-    if let Some(at) = all.find(|&at| !elements.number(at).is_finite()) {
-        let found = format!("{} in example {}", elements.number(at), at / features);
-        return Err(npy::wrong(&path, "finite numbers", found));
-    }
-    // Where in the array a number of the column is.
-    let place = |i: usize| match last {
-        false => i,
-        true => {
-            let at = i % features;
-            i - at + at % plane * shape[0] + at / plane
-        }
-    };
-    let scale = reading.number_scale(train, (features, shape.len() == 1), |i| {
-        elements.number(place(i))
-    })?;
-    let numbers = elements.scaled(&scale, features, place);
-    if !scale.is_finite() || numbers.iter().any(|x| !x.is_finite()) {
-        let larger = |a: &usize, b: &usize| {
-            let [a, b] = [a, b].map(|&at| elements.number(at).abs());
-            a.total_cmp(&b)
-        };
-        // Of equal ones, the first.
-        let at = (0..elements.len()).rev().max_by(larger).unwrap_or(0);
-        let found = format!("{:e} in example {}", elements.number(at), at / features);
-        let expected = "numbers that are at most 3.4e38 after scaling";
-        return Err(npy::wrong(&path, expected, found));
-    }
-    Ok((Column::floats("x", shape, numbers)?, Some(scale)))
-}
-
-/// Images whose channels come last, with their channels first.
-fn planes<T: Copy>(elements: &[T], channels: usize, features: usize) -> Vec<T> {
-    let images = elements.chunks_exact(features);
-    let image = |image: &[T]| -> Vec<T> {
-        let plane = |channel: usize| image.iter().skip(channel).step_by(channels).copied();
-        (0..channels).flat_map(plane).collect()
-    };
-    images.flat_map(image).collect()
 }

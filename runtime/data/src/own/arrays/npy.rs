@@ -4,7 +4,9 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
-use super::elements::{Elements, half, in_c_order};
+use half::f16;
+
+use super::elements::{Elements, in_c_order};
 use crate::DataError;
 use crate::own::{DataLocation, OwnFileError};
 
@@ -200,7 +202,9 @@ impl Header {
             "u8" => of!(u64, Integers, i64),
             "f2" => {
                 let (chunks, _) = bytes.as_chunks::<2>();
-                let each = chunks.iter().map(|&chunk| half(u16::from_le_bytes(chunk)));
+                let each = chunks
+                    .iter()
+                    .map(|&chunk| f16::from_le_bytes(chunk).to_f32());
                 Elements::Floats(each.collect())
             }
             "f4" => of!(f32, Floats, f32),

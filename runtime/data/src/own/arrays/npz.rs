@@ -52,31 +52,8 @@ pub(super) fn parts(path: &Path) -> Result<Parts, DataError> {
         .flatten()
         .map(Cow::into_owned)
         .collect();
-    let has = |name: &str| names.iter().any(|n| n.strip_suffix(".npy") == Some(name));
-    let pair = |end: &str| (has(&format!("x{end}")), has(&format!("y{end}")));
-    let train = match (pair("") == (true, true), pair("_train") == (true, true)) {
-        (true, false) => "",
-        (false, true) => "_train",
-        (both, _) => {
-            let expected = "arrays `x` and `y`, or `x_train` and `y_train`";
-            let found = match (both, names.is_empty()) {
-                (true, _) => "both pairs; remove one".to_owned(),
-                (false, true) => "an empty archive".to_owned(),
-                (false, false) => format!("{}; rename them", listed(&names)),
-            };
-            return Err(wrong(path, expected, found));
-        }
-    };
-    let test = match pair("_test") {
-        (true, true) => Some("_test"),
-        (false, false) => None,
-        _ => {
-            let expected = "both arrays of a test part, `x_test` and `y_test`, or neither";
-            let found = format!("{}; rename or remove them", listed(&names));
-            return Err(wrong(path, expected, found));
-        }
-    };
-    let has_clients = has(&format!("clients{train}"));
+    let (train, test) = endings(path, &names)?;
+    let has_clients = has(&names, &format!("clients{train}"));
     let mut read = vec![];
     let mut part = |end: &str| {
         let mut get = |what: &str| {
@@ -88,7 +65,7 @@ pub(super) fn parts(path: &Path) -> Result<Parts, DataError> {
         Ok::<_, DataError>(Part {
             x: get("x")?,
             y: get("y")?,
-            clients: match has_clients && has(&format!("clients{end}")) {
+            clients: match has_clients && has(&names, &format!("clients{end}")) {
                 true => Some(get("clients")?),
                 false => None,
             },
@@ -104,6 +81,42 @@ pub(super) fn parts(path: &Path) -> Result<Parts, DataError> {
         )
     });
     Ok(Parts { train, test, note })
+}
+
+/// What the names of the training arrays end with, and those of the test arrays if there are some.
+fn endings(
+    path: &Path,
+    names: &[String],
+) -> Result<(&'static str, Option<&'static str>), DataError> {
+    let pair = |end: &str| ["x", "y"].map(|what| has(names, &format!("{what}{end}")));
+    let train = match (pair("") == [true; 2], pair("_train") == [true; 2]) {
+        (true, false) => "",
+        (false, true) => "_train",
+        (both, _) => {
+            let expected = "arrays `x` and `y`, or `x_train` and `y_train`";
+            let found = match (both, names.is_empty()) {
+                (true, _) => "both pairs; remove one".to_owned(),
+                (false, true) => "an empty archive".to_owned(),
+                (false, false) => format!("{}; rename them", listed(names)),
+            };
+            return Err(wrong(path, expected, found));
+        }
+    };
+    let test = match pair("_test") {
+        [true, true] => Some("_test"),
+        [false, false] => None,
+        _ => {
+            let expected = "both arrays of a test part, `x_test` and `y_test`, or neither";
+            let found = format!("{}; rename or remove them", listed(names));
+            return Err(wrong(path, expected, found));
+        }
+    };
+    Ok((train, test))
+}
+
+fn has(names: &[String], array: &str) -> bool {
+    let mut names = names.iter();
+    names.any(|name| name.strip_suffix(".npy") == Some(array))
 }
 
 /// Reads an array of an archive of `packed` bytes.

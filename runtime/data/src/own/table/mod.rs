@@ -57,33 +57,13 @@ pub(super) fn read(
         None => TableEncoder::new(first, &roles, &scan)?,
     };
 
-    let (mut classes, mut clients) = (Names::default(), Names::default());
-    let (mut rows, mut of_sheet) = (EncodedRows::default(), vec![]);
     let mut notes = scan.notes(&roles);
-    for (number, sheet) in sheets.iter().enumerate() {
-        let mut dropped = 0;
-        for row in sheet.rows() {
-            let row = row?;
-            if reading.missing == Missing::Drop && roles.lacks(&row) {
-                dropped += 1;
-                continue;
-            }
-            encoder.append(sheet, &row, &mut rows)?;
-            classes.push(row.text(roles.target));
-            if let Some(client) = roles.client {
-                clients.push(row.text(client));
-            }
-            of_sheet.push(number);
-        }
-        if dropped > 0 {
-            notes.push(format!(
-                "{}: left out {} with missing values ({})",
-                sheet.path().display(),
-                count(dropped, "row", "rows"),
-                scan.missing().join(", ")
-            ));
-        }
-    }
+    let Encoded {
+        rows,
+        of_sheet,
+        classes,
+        clients,
+    } = Encoded::of(&sheets, (&roles, &scan), &encoder, reading, &mut notes)?;
     if of_sheet.is_empty() {
         let path = first.path().to_path_buf();
         return Err(DataError::Empty { path });
@@ -135,6 +115,53 @@ pub(super) fn read(
     data.notes = notes;
     data.table = Some(Arc::new(encoder));
     Ok(data)
+}
+
+/// The rows of all tables.
+#[derive(Default)]
+struct Encoded {
+    rows: EncodedRows,
+    /// The table of each row.
+    of_sheet: Vec<usize>,
+    classes: Names,
+    clients: Names,
+}
+
+impl Encoded {
+    fn of(
+        sheets: &[Sheet],
+        (roles, scan): (&Roles, &Scan),
+        encoder: &TableEncoder,
+        reading: &ReadOptions,
+        notes: &mut Vec<String>,
+    ) -> Result<Self, DataError> {
+        let mut all = Self::default();
+        for (number, sheet) in sheets.iter().enumerate() {
+            let mut dropped = 0;
+            for row in sheet.rows() {
+                let row = row?;
+                if reading.missing == Missing::Drop && roles.lacks(&row) {
+                    dropped += 1;
+                    continue;
+                }
+                encoder.append(sheet, &row, &mut all.rows)?;
+                all.classes.push(row.text(roles.target));
+                if let Some(client) = roles.client {
+                    all.clients.push(row.text(client));
+                }
+                all.of_sheet.push(number);
+            }
+            if dropped > 0 {
+                notes.push(format!(
+                    "{}: left out {} with missing values ({})",
+                    sheet.path().display(),
+                    count(dropped, "row", "rows"),
+                    scan.missing().join(", ")
+                ));
+            }
+        }
+        Ok(all)
+    }
 }
 
 /// Which columns are what.

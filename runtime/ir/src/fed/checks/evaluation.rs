@@ -19,6 +19,13 @@ fn broken(op: &Op) -> Option<Broken> {
         return None;
     };
     match kind {
+        kind if !kind.is_collective() => None,
+        FedOp::AllClients
+        | FedOp::CurrentCohort
+        | FedOp::Members
+        | FedOp::Restrict
+        | FedOp::Broadcast
+        | FedOp::Map => None,
         FedOp::Sample
         | FedOp::Within
         | FedOp::Outside
@@ -26,51 +33,8 @@ fn broken(op: &Op) -> Option<Broken> {
         | FedOp::Reshuffled
         | FedOp::Arrivals
         | FedOp::Choose(_) => Some(Broken::EvaluatesSome),
-        FedOp::InTurn
-        | FedOp::Mix(_)
-        | FedOp::Consensus
-        | FedOp::Reduce(_)
-        | FedOp::NthLargest
-        | FedOp::Concat
-        | FedOp::Positions
-        | FedOp::Pairwise(_)
-        | FedOp::Split(_) => Some(Broken::EvaluationCombines),
         FedOp::Gather | FedOp::Scatter => op.visits().then_some(Broken::EvaluationCombines),
-        FedOp::Hyper(_)
-        | FedOp::RoundIndex
-        | FedOp::NumClients
-        | FedOp::AllClients
-        | FedOp::Members
-        | FedOp::Restrict
-        | FedOp::Seconds
-        | FedOp::Uniform(_)
-        | FedOp::Normal(_)
-        | FedOp::Permutation(_)
-        | FedOp::InitialParams(_)
-        | FedOp::CurrentCohort
-        | FedOp::Dispatch
-        | FedOp::Staleness
-        | FedOp::Broadcast
-        | FedOp::Map
-        | FedOp::ClientLabels
-        | FedOp::EveryClass
-        | FedOp::LocalClasses
-        | FedOp::ZeroInputs
-        | FedOp::NumExamples
-        | FedOp::ClientNumber
-        | FedOp::StartParams
-        | FedOp::GlobalParams
-        | FedOp::Public(..)
-        | FedOp::ServerState(..)
-        | FedOp::ServerStateOr(_)
-        | FedOp::SetServerState(_)
-        | FedOp::ClientState(..)
-        | FedOp::SetClientState(_)
-        | FedOp::Personal(..)
-        | FedOp::Encode(_)
-        | FedOp::Matrix(..)
-        | FedOp::Call(_)
-        | FedOp::Super(_) => None,
+        _ => Some(Broken::EvaluationCombines),
     }
 }
 

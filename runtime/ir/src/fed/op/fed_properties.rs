@@ -178,7 +178,7 @@ impl FedOp {
         }
     }
 
-    pub(super) fn is_collective(&self) -> bool {
+    pub(in crate::fed) fn is_collective(&self) -> bool {
         match self {
             Self::Sample
             | Self::AllClients
