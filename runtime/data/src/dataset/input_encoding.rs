@@ -119,7 +119,7 @@ impl InputEncoding {
             InputValues::Bytes { .. } => format!("bytes of shape {shape}"),
             InputValues::Numbers(_) => format!("numbers of shape {shape}"),
             InputValues::Table(_) => format!("rows of a table, which become {shape} numbers"),
-            InputValues::Several => format!("inputs of shape {shape} and texts"),
+            InputValues::Several => format!("inputs of shape {shape} and other columns"),
         }
     }
 
