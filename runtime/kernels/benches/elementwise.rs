@@ -1,4 +1,4 @@
-//! Element-wise programs beside burn-flex's separate passes, on one thread:
+//! Compares fused element-wise programs with burn-flex's separate passes, on one thread:
 //! `cargo bench -p fedround-kernels --bench elementwise`.
 
 // A benchmark that cannot start should stop.
@@ -19,7 +19,7 @@ fn main() {
     pool.expect("a pool of one thread").install(divan::main);
 }
 
-/// Elements: a bias, the 2NN's layers, the 2NN, the CNN.
+/// Numbers of elements: of a bias, of two layers of the 2NN, of the 2NN, and of the CNN.
 const LENGTHS: [usize; 5] = [200, 40_000, 156_800, 199_210, 1_663_370];
 
 fn tensor(shape: &[usize]) -> FlexTensor {
@@ -33,15 +33,16 @@ fn program(steps: Vec<Step>, outputs: Vec<usize>, sums: Vec<usize>) -> FusedProg
     FusedProgram::new(steps, outputs, sums).expect("a program in order")
 }
 
-/// Runs `f` on a tensor that it takes and gives back, as the executor's last uses do.
+/// Times `f` on a tensor that it owns and may overwrite, as in the last use of a value in a plan. Each call gets the result
+/// of the one before.
 fn chained(bencher: Bencher, shape: &[usize], f: impl Fn(FlexTensor, &FlexTensor) -> FlexTensor) {
     let x = tensor(shape);
-    let mut kept = Some(tensor(shape));
+    let mut y = Some(tensor(shape));
     bencher
         .counter(divan::counter::ItemsCount::new(
             shape.iter().product::<usize>(),
         ))
-        .bench_local(|| kept = kept.take().map(|y| f(y, black_box(&x))));
+        .bench_local(|| y = y.take().map(|y| f(y, black_box(&x))));
 }
 
 /// `w - c (w - w0)` and `|w - w0|²`: FedProx's pull.
@@ -80,14 +81,14 @@ mod prox {
         });
     }
 
-    /// Reads two tensors and writes one: as fast as memory allows.
+    /// Reads two tensors and writes one. Its speed is limited by memory.
     #[divan::bench(args = LENGTHS)]
     fn axpy_alone(bencher: Bencher, len: usize) {
         chained(bencher, &[len], |w, w0| axpy(w, -1e-6, w0));
     }
 }
 
-/// Outputs of dense layers.
+/// Shapes of outputs of dense layers.
 const ACTIVATIONS: [[usize; 2]; 4] = [[10, 200], [50, 200], [64, 512], [20, 84]];
 
 /// `max(x + b, 0)`.
@@ -126,7 +127,7 @@ mod bias_relu {
     }
 }
 
-/// One function, on 40,000 elements.
+/// Programs of a single function, on 40,000 elements.
 mod functions {
     use super::*;
 
@@ -213,7 +214,7 @@ mod relu_grad {
     }
 }
 
-/// Scores of batches: classes of MNIST and of CIFAR-100.
+/// The log-softmax of batches of scores, for the classes of MNIST and of CIFAR-100.
 mod log_softmax {
     use super::*;
     use fedround_kernels::log_softmax;

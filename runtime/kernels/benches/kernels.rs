@@ -1,7 +1,6 @@
-//! The kernels beside burn-flex's own, on one thread: `cargo bench -p fedround-kernels`.
+//! Compares convolutions and pools with burn-flex's own, on one thread: `cargo bench -p fedround-kernels`.
 //!
-//! Items per second are floating-point operations of the convolution (for its bias gradient, which
-//! does few, the number says nothing).
+//! The items per second of a convolution are its floating-point operations.
 
 // A benchmark that cannot start should stop.
 #![allow(clippy::expect_used)]
@@ -40,7 +39,7 @@ impl std::fmt::Display for Conv {
     }
 }
 
-/// The benchmark models', ResNet-18's on CIFAR, pointwise ones, and ones with groups.
+/// Convolutions of the benchmark models, of ResNet-18 on CIFAR, with 1x1 kernels, and with groups.
 const CONVS: [Conv; 17] = [
     Conv([10, 1, 28, 28], [32, 1, 5, 5], 1, 0, 1),
     Conv([10, 32, 12, 12], [64, 32, 5, 5], 1, 0, 1),
@@ -99,7 +98,7 @@ struct Case {
     w_shape: [usize; 4],
     ours: Conv2d,
     burns: ConvOptions<2>,
-    /// Multiplications and additions, which divan prints per second as items.
+    /// The number of multiplications and additions, which divan prints per second as items.
     flops: usize,
 }
 

@@ -1,8 +1,8 @@
-//! Matrix products of small batches beside burn-flex's own, on one thread:
+//! Compares matrix products of small batches with burn-flex's own, on one thread:
 //! `cargo bench -p fedround-kernels --bench matmul`.
 //!
-//! Items per second are floating-point operations of the product. `ours` is burn-flex's product where
-//! this crate leaves it to that.
+//! Items per second are floating-point operations of the product. `ours` is burn-flex's product for shapes that this crate
+//! leaves to burn-flex.
 
 // A benchmark that cannot start should stop.
 #![allow(clippy::expect_used)]
@@ -65,7 +65,7 @@ struct Case {
     x: FlexTensor,
     w: FlexTensor,
     grad: FlexTensor,
-    /// Multiplications and additions, which divan prints per second as items.
+    /// The number of multiplications and additions, which divan prints per second as items.
     flops: usize,
 }
 
@@ -85,12 +85,13 @@ impl Case {
             .bench_local(|| f(black_box(&self)));
     }
 
-    /// Runs `f` on a weight that it takes and gives back, as the executor's last uses do.
+    /// Times `f` on a weight that it owns and may overwrite, as in the last use of a value in a plan. Each call gets the
+    /// result of the one before.
     fn chained(mut self, bencher: Bencher, f: impl Fn(FlexTensor, &Self) -> FlexTensor) {
-        let mut kept = Some(std::mem::replace(&mut self.w, tensor(1, 1)));
+        let mut w = Some(std::mem::replace(&mut self.w, tensor(1, 1)));
         bencher
             .counter(divan::counter::ItemsCount::new(self.flops))
-            .bench_local(|| kept = kept.take().map(|w| f(w, black_box(&self))));
+            .bench_local(|| w = w.take().map(|w| f(w, black_box(&self))));
     }
 }
 
@@ -150,7 +151,7 @@ mod weight_update {
     }
 }
 
-/// What the processor can do: burn-flex's product of large squares, which is `gemm`'s.
+/// The peak of the processor: burn-flex's product of large square matrices, by the crate `gemm`.
 mod peak {
     use super::*;
 
@@ -168,7 +169,7 @@ mod batch {
 
     const CLIENTS: usize = 8;
 
-    /// Clients' layers, and the same as transposed views.
+    /// The operands of the layers of all clients.
     struct Clients {
         x: FlexTensor,
         w: FlexTensor,

@@ -1,9 +1,8 @@
-//! Winograd's convolutions beside the exact ones, on one thread: `cargo bench -p fedround-kernels --bench
-//! winograd`.
+//! Compares Winograd's convolutions with exact ones, on one thread: `cargo bench -p fedround-kernels --bench winograd`.
 //!
-//! The two take turns in one process, so that the load of the machine is in both. For each pass, a row of the
-//! table has the fastest time of the exact kernel in microseconds, and its ratio to the other's. An argument chooses
-//! the rows that contain it.
+//! The two take turns in one process, so that the load of the machine affects both. For each pass, a row of the table has the
+//! fastest time of the exact kernel in microseconds, and its ratio to the time of Winograd's method. An argument selects the
+//! rows that contain it.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +14,7 @@ use fedround_kernels::{Conv2d, conv2d, conv2d_input_grad, conv2d_weight_grad};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Images, channels, filters, height and width of an image, and those of a filter.
+/// The numbers of images, channels and filters, the side of an image, and the side of a kernel.
 const SHAPES: [[usize; 5]; 37] = [
     [1, 64, 64, 32, 3],
     [10, 64, 64, 32, 3],

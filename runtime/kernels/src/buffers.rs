@@ -1,7 +1,8 @@
-//! Buffers of tensors that nobody needs any longer, kept for new tensors of the same length.
+//! A pool of large buffers for each thread. The buffer of a tensor that is no longer needed is kept for the next
+//! tensor of the same length.
 //!
-//! The tensors of a step are as large in the next step. An allocator would return them to the system in
-//! between, which then clears their pages again.
+//! The tensors of a training step have the same sizes in the next step. An allocator would return their memory to
+//! the system in between, and the system would clear the pages again.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,70 +11,75 @@ use std::sync::Arc;
 use burn_backend::DType;
 use burn_flex::FlexTensor;
 
-/// Values of the shortest buffer that is kept.
-const SHORTEST: usize = 1 << 14;
-/// The number of runs after which a buffer that was not used is freed.
-const RUNS: u64 = 64;
+/// The least number of values of a buffer that is kept.
+const MIN_LEN: usize = 1 << 14;
+/// The number of runs after which an unused buffer is freed.
+const MAX_IDLE_RUNS: u64 = 64;
 
-/// The buffers of one thread.
+/// The pool of one thread. Sizes are in values.
 #[derive(Default)]
-struct Kept {
+struct Pool {
+    /// The number of the present run.
     run: u64,
-    by_length: HashMap<usize, OfLength>,
-    /// How often a buffer was kept.
+    /// The buffers by their length.
+    size_classes: HashMap<usize, SizeClass>,
+    /// The number of buffers that have been returned to the pool so far. It orders them by age.
     clock: u64,
-    /// Values of all buffers that are kept.
+    /// The size of all buffers in the pool.
     free: usize,
-    /// Values of the tensors that were made in this run and have not come back.
+    /// The size of the buffers that were taken in this run and have not been returned.
     used: usize,
-    /// The most of these at a time: in the 64 runs before the last multiple of 64, and since then.
-    most_used: [usize; 2],
+    /// The largest `used`: in the last full period of 64 runs, and in the present one.
+    peak_used: [usize; 2],
 }
 
 /// The buffers of one length.
 #[derive(Default)]
-struct OfLength {
-    /// From the oldest to the newest.
+struct SizeClass {
+    /// The free buffers, from the oldest to the newest.
     buffers: Vec<Buffer>,
-    /// The tensors that were made here and have not come back. So many buffers are kept at most, because tensors
-    /// that others make would come here in every run.
-    made: usize,
+    /// The number of buffers that were taken from here and have not been returned. No more than these are
+    /// accepted. Otherwise, tensors that burn itself allocates would fill the pool a little more in every run.
+    outstanding: usize,
 }
 
+/// A free buffer.
 struct Buffer {
     values: Vec<f32>,
+    /// The run in which it was returned.
     run: u64,
+    /// The [`Pool::clock`] at which it was returned.
     time: u64,
 }
 
 thread_local! {
-    static KEPT: RefCell<Kept> = RefCell::default();
+    static POOL: RefCell<Pool> = RefCell::default();
 }
 
-/// Begins a run of a plan. What this thread has kept for 64 runs, and no tensor needed, is freed.
+/// Begins a run of a plan. Buffers that this thread has not used for 64 runs are freed.
 pub fn begin_run() {
-    KEPT.with_borrow_mut(|kept| {
-        kept.run += 1;
-        kept.used = 0;
-        if kept.run.is_multiple_of(RUNS) {
-            kept.most_used = [kept.most_used[1], 0];
-            let oldest = kept.run - RUNS;
-            kept.by_length.retain(|_, of_length| {
-                of_length.buffers.retain(|buffer| buffer.run >= oldest);
-                !of_length.buffers.is_empty()
+    POOL.with_borrow_mut(|pool| {
+        pool.run += 1;
+        pool.used = 0;
+        if pool.run.is_multiple_of(MAX_IDLE_RUNS) {
+            pool.peak_used = [pool.peak_used[1], 0];
+            let oldest = pool.run - MAX_IDLE_RUNS;
+            pool.size_classes.retain(|_, class| {
+                class.buffers.retain(|buffer| buffer.run >= oldest);
+                !class.buffers.is_empty()
             });
-            let kept_values = |(len, of_length): (&usize, &OfLength)| len * of_length.buffers.len();
-            kept.free = kept.by_length.iter().map(kept_values).sum();
+            let size = |(len, class): (&usize, &SizeClass)| len * class.buffers.len();
+            pool.free = pool.size_classes.iter().map(size).sum();
         }
     });
 }
 
-/// Whether the buffer of a tensor is one that [`keep`] keeps, if nobody else holds it.
+/// Whether [`keep`] keeps the buffer of this tensor, if nobody else holds it.
 pub fn is_worth_keeping(tensor: &FlexTensor) -> bool {
-    tensor.dtype() == DType::F32 && tensor.layout().num_elements() >= SHORTEST
+    tensor.dtype() == DType::F32 && tensor.layout().num_elements() >= MIN_LEN
 }
 
-/// Keeps the buffer of a large tensor of `f32` for other tensors, unless somebody else holds it too.
+/// Returns the buffer of a large tensor of `f32` to the pool, unless somebody else holds the buffer too.
 pub fn keep(tensor: FlexTensor) {
     if !is_worth_keeping(&tensor) {
         return;
@@ -82,18 +88,18 @@ pub fn keep(tensor: FlexTensor) {
     drop(tensor);
     let buffer = Arc::try_unwrap(data).ok();
     if let Some(values) = buffer.and_then(|bytes| bytes.try_into_vec::<f32>().ok()) {
-        KEPT.with_borrow_mut(|kept| kept.put(values));
+        POOL.with_borrow_mut(|pool| pool.put(values));
     }
 }
 
-/// A buffer of `len` values of any kind, all of which the caller overwrites.
-pub(crate) fn any(len: usize) -> Vec<f32> {
-    kept(len).unwrap_or_else(|| vec![0.0; len])
+/// A buffer of `len` arbitrary values, all of which the caller overwrites.
+pub(crate) fn arbitrary(len: usize) -> Vec<f32> {
+    take(len).unwrap_or_else(|| vec![0.0; len])
 }
 
 /// A buffer of `len` zeros.
 pub(crate) fn zeros(len: usize) -> Vec<f32> {
-    match kept(len) {
+    match take(len) {
         Some(mut buffer) => {
             buffer.fill(0.0);
             buffer
@@ -102,55 +108,59 @@ pub(crate) fn zeros(len: usize) -> Vec<f32> {
     }
 }
 
-fn kept(len: usize) -> Option<Vec<f32>> {
-    if len < SHORTEST {
+/// A free buffer of this length from the pool; `None` if there is none.
+fn take(len: usize) -> Option<Vec<f32>> {
+    if len < MIN_LEN {
         return None;
     }
-    KEPT.with_borrow_mut(|kept| kept.take(len))
+    POOL.with_borrow_mut(|pool| pool.take(len))
 }
 
-impl Kept {
+impl Pool {
+    /// Accepts a buffer if one of its length was taken and has not been returned.
     fn put(&mut self, values: Vec<f32>) {
         let len = values.len();
-        let Some(of_length) = self.by_length.get_mut(&len).filter(|of| of.made > 0) else {
+        let class = self.size_classes.get_mut(&len);
+        let Some(class) = class.filter(|class| class.outstanding > 0) else {
             return;
         };
-        of_length.made -= 1;
+        class.outstanding -= 1;
         self.clock += 1;
         self.free += len;
         self.used = self.used.saturating_sub(len);
-        of_length.buffers.push(Buffer {
+        class.buffers.push(Buffer {
             values,
             run: self.run,
             time: self.clock,
         });
     }
 
-    /// The newest buffer of a length, which is the most likely to be in a cache.
+    /// Takes the newest buffer of a length, which is the most likely one to be in a cache.
     fn take(&mut self, len: usize) -> Option<Vec<f32>> {
         self.used += len;
-        self.most_used[1] = self.most_used[1].max(self.used);
-        let of_length = self.by_length.entry(len).or_default();
-        of_length.made += 1;
-        if let Some(buffer) = of_length.buffers.pop() {
+        self.peak_used[1] = self.peak_used[1].max(self.used);
+        let class = self.size_classes.entry(len).or_default();
+        class.outstanding += 1;
+        if let Some(buffer) = class.buffers.pop() {
             self.free -= len;
             return Some(buffer.values);
         }
-        // There will be one more. Buffers of other lengths make room for it, if there is more memory than tensors
-        // ever needed at a time.
-        let most = self.most_used[0].max(self.most_used[1]);
-        while self.used + self.free > most && self.free_oldest() {}
+        // The caller allocates a new buffer. Free buffers of other lengths are dropped for it, as long as all
+        // buffers together are larger than the tensors ever were at one time.
+        let peak = self.peak_used[0].max(self.peak_used[1]);
+        while self.used + self.free > peak && self.free_oldest() {}
         None
     }
 
+    /// Frees the oldest buffer. Gives whether there was one.
     fn free_oldest(&mut self) -> bool {
-        let time = |of_length: &OfLength| of_length.buffers.first().map(|buffer| buffer.time);
-        let lengths = self.by_length.iter_mut();
-        let oldest = lengths.filter_map(|(len, of)| Some((time(of)?, *len, of)));
-        let Some((_, len, of_length)) = oldest.min_by_key(|(time, ..)| *time) else {
+        let time = |class: &SizeClass| class.buffers.first().map(|buffer| buffer.time);
+        let classes = self.size_classes.iter_mut();
+        let oldest = classes.filter_map(|(len, class)| Some((time(class)?, *len, class)));
+        let Some((_, len, class)) = oldest.min_by_key(|(time, ..)| *time) else {
             return false;
         };
-        of_length.buffers.remove(0);
+        class.buffers.remove(0);
         self.free -= len;
         true
     }
@@ -163,48 +173,51 @@ mod tests {
 
     #[test]
     fn a_buffer_is_kept_for_the_next_tensor_of_its_length_and_not_for_ever() {
-        let (len, others) = (SHORTEST + 3, SHORTEST + 4);
-        let place = |buffer: &[f32]| buffer.as_ptr();
+        let (len, other_len) = (MIN_LEN + 3, MIN_LEN + 4);
+        let address = |buffer: &[f32]| buffer.as_ptr();
         let tensor = floats(vec![1.0; len], &[len]);
-        let at = place(tensor.storage());
+        let first_address = address(tensor.storage());
         let shared = tensor.clone();
         keep(tensor);
-        assert!(kept(len).is_none(), "somebody still reads it");
+        assert!(take(len).is_none(), "somebody still reads it");
         keep(shared);
-        assert!(kept(others).is_none());
+        assert!(take(other_len).is_none());
         let buffer = zeros(len);
-        assert_eq!((place(&buffer), buffer.iter().sum::<f32>()), (at, 0.0));
-        assert_eq!(kept(len), None, "it is used");
+        let sum = buffer.iter().sum::<f32>();
+        assert_eq!((address(&buffer), sum), (first_address, 0.0));
+        assert_eq!(take(len), None, "it is used");
 
         keep(floats(buffer, &[len]));
-        (0..RUNS / 2).for_each(|_| begin_run());
-        let buffer = any(len);
-        assert_eq!(place(&buffer), at);
+        (0..MAX_IDLE_RUNS / 2).for_each(|_| begin_run());
+        let buffer = arbitrary(len);
+        assert_eq!(address(&buffer), first_address);
         keep(floats(buffer, &[len]));
-        (0..2 * RUNS).for_each(|_| begin_run());
-        assert_eq!(kept(len), None, "it was not used for many runs");
+        (0..2 * MAX_IDLE_RUNS).for_each(|_| begin_run());
+        assert_eq!(take(len), None, "it was not used for many runs");
     }
 
     #[test]
     fn buffers_of_other_lengths_make_room() {
-        // Two tensors of a length at a time, one after the other of six lengths: 12 buffers would be kept.
-        let lengths: Vec<usize> = (1..7).map(|k| SHORTEST + 16 * k).collect();
+        // Six lengths one after another, with two tensors of each at a time. Without a limit, the pool would keep
+        // 12 buffers.
+        let lengths: Vec<usize> = (1..7).map(|k| MIN_LEN + 16 * k).collect();
         for _ in 0..3 {
             begin_run();
             for len in &lengths {
-                let pair = [any(*len), any(*len)].map(|buffer| floats(buffer, &[*len]));
+                let pair = [arbitrary(*len), arbitrary(*len)];
+                let pair = pair.map(|buffer| floats(buffer, &[*len]));
                 pair.into_iter().for_each(keep);
             }
-            let free = KEPT.with_borrow(|kept| kept.free);
-            assert!((2 * SHORTEST..3 * SHORTEST).contains(&free), "{free}");
+            let free = POOL.with_borrow(|pool| pool.free);
+            assert!((2 * MIN_LEN..3 * MIN_LEN).contains(&free), "{free}");
         }
     }
 
     #[test]
     fn short_buffers_and_other_types_are_freed() {
         keep(floats(vec![1.0; 10], &[10]));
-        assert_eq!(kept(10), None);
-        keep(crate::flex::ints(vec![1; SHORTEST], &[SHORTEST]));
-        assert_eq!(kept(SHORTEST), None);
+        assert_eq!(take(10), None);
+        keep(crate::flex::ints(vec![1; MIN_LEN], &[MIN_LEN]));
+        assert_eq!(take(MIN_LEN), None);
     }
 }

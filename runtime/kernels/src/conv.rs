@@ -1,4 +1,8 @@
-//! The forward pass of a convolution.
+//! The forward pass of a convolution, as an im2col product.
+//!
+//! Loop order, from outside: images (shared by the threads of a team), blocks of filters, then the loops of
+//! [`RowBlock`]. The staged image stays in the second-level cache over all blocks of filters. The output of a block
+//! goes to scratch first, because its rows have surplus columns, which are dropped when they are copied.
 
 use burn_flex::FlexTensor;
 
@@ -47,7 +51,7 @@ pub fn conv2d(
     floats(y, &sizes.y_shape())
 }
 
-/// The forward pass over slices.
+/// The forward pass over slices. `lowering` is the form of the im2col matrix.
 pub(crate) fn forward(
     sizes: &Sizes,
     lowering: &Im2col,
@@ -56,7 +60,7 @@ pub(crate) fn forward(
     bias: Option<&[f32]>,
 ) -> Vec<f32> {
     let filters_len = sizes.filters * sizes.taps();
-    let mut y = buffers::any(sizes.batch * sizes.groups * sizes.output_len());
+    let mut y = buffers::arbitrary(sizes.batch * sizes.groups * sizes.output_len());
     scratch::lend(
         |scratch| &mut scratch.panels,
         |panels| {
@@ -71,15 +75,17 @@ pub(crate) fn forward(
                 let group = i % sizes.groups;
                 let panels = &panels[group * filters_len..][..filters_len];
                 let bias = bias.map(|bias| &bias[group * sizes.filters..][..sizes.filters]);
-                scratch::with(|scratch| image(sizes, lowering, panels, bias, x, y, scratch));
+                scratch::with(|scratch| {
+                    forward_image(sizes, lowering, panels, bias, x, y, scratch);
+                });
             });
         },
     );
     y
 }
 
-/// The forward pass of one image.
-fn image(
+/// The forward pass of one image. `panels` are the packed filters.
+fn forward_image(
     sizes: &Sizes,
     lowering: &Im2col,
     panels: &[f32],
@@ -104,7 +110,7 @@ fn image(
         .run();
     };
     let pixels = sizes.pixels();
-    if lowering.takes_plain_image(sizes) {
+    if lowering.reads_image_in_place(sizes) {
         for (start, count) in blocks(sizes.filters) {
             let y = &mut y[start * pixels..(start + count) * pixels];
             block(start, count, x, y);
@@ -124,13 +130,13 @@ fn image(
         let channels = y[start * pixels..].chunks_exact_mut(pixels);
         for (i, (row, y)) in c.chunks_exact(len).zip(channels).enumerate() {
             let bias = bias.map_or(0.0, |bias| bias[start + i]);
-            emit(sizes, lowering.pitch, row, bias, y);
+            write_channel(sizes, lowering.pitch, row, bias, y);
         }
     }
 }
 
-/// Writes the pixels of one output channel.
-fn emit(sizes: &Sizes, pitch: usize, row: &[f32], bias: f32, y: &mut [f32]) {
+/// Writes one output channel: copies the lines of a row without their surplus columns, and adds the bias.
+fn write_channel(sizes: &Sizes, pitch: usize, row: &[f32], bias: f32, y: &mut [f32]) {
     let lines = row.chunks(pitch).zip(y.chunks_exact_mut(sizes.output[1]));
     vectorize(
         #[inline(always)]

@@ -1,4 +1,9 @@
-//! The gradient of a convolution with respect to its input.
+//! The gradient of a convolution with respect to its input, as the transposed im2col product.
+//!
+//! The terms are the filters, and the rows of `C` are the rows of the im2col matrix. In the shifted form, these are
+//! shifted views of the staged image, so the product adds to it directly. In the columns form, the rows are computed
+//! in scratch and then added to the staged image. Loop order, from outside: images, blocks of rows, then the loops of
+//! [`RowBlock`].
 
 use burn_flex::FlexTensor;
 
@@ -52,7 +57,7 @@ pub(crate) fn input_grad(sizes: &Sizes, lowering: &Im2col, w: &[f32], grad: &[f3
     let order = scatter_order(sizes);
     let starts: Vec<usize> = order.iter().map(|&k| lowering.offsets[k]).collect();
     let filters_len = sizes.filters * sizes.taps();
-    let mut x = buffers::any(sizes.batch * sizes.groups * sizes.image_len());
+    let mut x = buffers::arbitrary(sizes.batch * sizes.groups * sizes.image_len());
     scratch::lend(
         |scratch| &mut scratch.panels,
         |panels| {
@@ -74,7 +79,8 @@ pub(crate) fn input_grad(sizes: &Sizes, lowering: &Im2col, w: &[f32], grad: &[f3
     x
 }
 
-/// The input gradient of one image. The rows of the im2col matrix start at `starts`.
+/// The input gradient of one image. `panels` are the packed weights, and `starts` the offsets of the rows of the
+/// im2col matrix in the order of the panels.
 fn image_grad(
     sizes: &Sizes,
     lowering: &Im2col,
@@ -86,20 +92,20 @@ fn image_grad(
 ) {
     let grad_offsets: Vec<usize> = (0..sizes.filters).map(|o| o * lowering.len).collect();
     let image = room(&mut scratch.image, staged_len(sizes));
-    let b = if lowering.takes_plain_grad(sizes) {
+    let b = if lowering.reads_grad_in_place(sizes) {
         grad
     } else {
         let b = room(&mut scratch.grad, sizes.filters * lowering.len);
         lowering.stage_grad(sizes, grad, b);
         b
     };
-    let plain = lowering.takes_plain_image(sizes);
-    let add = lowering.form == Form::Shifted && !plain;
-    if !plain {
+    let in_place = lowering.reads_image_in_place(sizes);
+    let add = lowering.form == Form::Shifted && !in_place;
+    if !in_place {
         image.fill(0.0);
     }
     let c: &mut [f32] = match lowering.form {
-        _ if plain => x,
+        _ if in_place => x,
         Form::Shifted => image,
         Form::Columns => room(&mut scratch.rows, lowering.rows_len(sizes)),
     };
@@ -116,7 +122,7 @@ fn image_grad(
         }
         .run();
     }
-    if plain {
+    if in_place {
         return;
     }
     if lowering.form == Form::Columns {
@@ -125,8 +131,8 @@ fn image_grad(
     unstage(sizes, image, x);
 }
 
-/// The rows `(c, ky, kx)` in an order in which the channel varies fastest. The rows of a block then lie in
-/// different channels. Additions to overlapping rows would wait for each other's stores.
+/// The rows `(c, ky, kx)` in an order in which the channel varies fastest. The rows of a block then lie in different
+/// channels and do not overlap. Additions to overlapping rows would have to wait for each other's stores.
 fn scatter_order(sizes: &Sizes) -> Vec<usize> {
     let taps = sizes.kernel[0] * sizes.kernel[1];
     (0..taps)
@@ -134,8 +140,8 @@ fn scatter_order(sizes: &Sizes) -> Vec<usize> {
         .collect()
 }
 
-/// Packs the transpose of `[filters][taps]`, its rows in `order`, into one panel `[filters][rows]`
-/// for each block of rows.
+/// Packs the transpose of the weights `[filters][taps]`, with its rows in `order`, into one panel `[filters][rows]` for
+/// each block of rows.
 fn pack_taps(w: &[f32], order: &[usize], filters: usize, panels: &mut [f32]) {
     for (start, count) in blocks(order.len()) {
         let rows = &order[start..start + count];

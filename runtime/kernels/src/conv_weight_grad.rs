@@ -1,4 +1,9 @@
-//! The gradient of a convolution with respect to its weight.
+//! The gradient of a convolution with respect to its weight. There are three methods: Winograd's, products over
+//! patches ([`patches`]), and dot products of output gradients with rows of the im2col matrix, which are in this file.
+//!
+//! The dot products are computed for a group of images at a time, which are staged together (512 KiB), because the
+//! sums of a tile then stay in registers over several images. Threads share the filters. If there are few weights and
+//! many images, they share the groups of images instead, each with sums of its own.
 
 use std::ops::Range;
 
@@ -11,7 +16,7 @@ use crate::flex::{floats, shape4};
 use crate::im2col::Im2col;
 use crate::patches;
 use crate::scratch::{self, Scratch, room};
-use crate::shape::{Conv2d, Filters, Sizes};
+use crate::shape::{Conv2d, FilterRange, Sizes};
 use crate::team;
 use crate::tile::ROWS;
 use crate::winograd;
@@ -37,29 +42,27 @@ pub fn conv2d_weight_grad(
     let lowering = Im2col::for_dots(&sizes);
     let by_winograd = !options.exact && winograd::is_faster(&sizes);
     let by_patches = !by_winograd && patches::is_faster(&sizes);
-    if !by_winograd && !by_patches && team::size(sizes.flops()) > 1 && is_small(&sizes, &lowering) {
-        by_images(&sizes, &lowering, x, grad, &mut w);
+    let by_dots = !by_winograd && !by_patches;
+    if by_dots && team::size(sizes.flops()) > 1 && can_share_images(&sizes, &lowering) {
+        weight_grad_by_images(&sizes, &lowering, x, grad, &mut w);
         return floats(w, &sizes.w_shape());
     }
-    // Every thread stages the images for itself, so more parts than threads would cost time.
+    // Every thread stages all images for itself, so there should not be more parts than threads.
     let parts = team::size(sizes.flops()).div_ceil(sizes.groups);
-    let mut part = sizes.filters.div_ceil(parts).next_multiple_of(ROWS);
+    let mut part_filters = sizes.filters.div_ceil(parts).next_multiple_of(ROWS);
     if by_winograd {
-        part = part.min(winograd::most_weights(&sizes));
+        part_filters = part_filters.min(winograd::max_weight_grad_filters(&sizes));
     }
     let groups = w.chunks_exact_mut(sizes.filters * sizes.taps()).enumerate();
     let parts = groups.flat_map(|(group, w)| {
-        let parts = w.chunks_mut(part * sizes.taps()).enumerate();
+        let parts = w.chunks_mut(part_filters * sizes.taps()).enumerate();
         parts.map(move |(i, w)| {
-            let count = w.len() / sizes.taps();
-            (
-                Filters {
-                    group,
-                    first: i * part,
-                    count,
-                },
-                w,
-            )
+            let filters = FilterRange {
+                group,
+                first: i * part_filters,
+                count: w.len() / sizes.taps(),
+            };
+            (filters, w)
         })
     });
     team::each(sizes.flops(), parts, |(filters, w)| {
@@ -79,7 +82,7 @@ pub fn conv2d_weight_grad(
 /// Adds the weight gradient of some filters to `w`, by dot products.
 pub(crate) fn weight_grad(
     sizes: &Sizes,
-    filters: Filters,
+    filters: FilterRange,
     lowering: &Im2col,
     x: &[f32],
     grad: &[f32],
@@ -89,15 +92,15 @@ pub(crate) fn weight_grad(
     let group = images_at_once(sizes, lowering);
     for first in (0..sizes.batch).step_by(group) {
         let images = first..sizes.batch.min(first + group);
-        weight_grad_of(sizes, (filters, images), lowering, x, grad, scratch, w);
+        weight_grad_of_images(sizes, (filters, images), lowering, x, grad, scratch, w);
     }
 }
 
-/// Adds the weight gradient of all filters to `w`, where threads share the images. If they shared the filters,
-/// each would stage all images. The images that are staged together have sums of their own, which are added in
-/// order, so that results are those of [`weight_grad`].
-fn by_images(sizes: &Sizes, lowering: &Im2col, x: &[f32], grad: &[f32], w: &mut [f32]) {
-    let filters = Filters {
+/// Adds the weight gradient of all filters to `w`. The threads share the images; if they shared the filters, each would
+/// have to stage all images. Each group of images has sums of its own, which are added in order, so the results are
+/// those of [`weight_grad`] bit for bit.
+fn weight_grad_by_images(sizes: &Sizes, lowering: &Im2col, x: &[f32], grad: &[f32], w: &mut [f32]) {
+    let filters = FilterRange {
         group: 0,
         first: 0,
         count: sizes.filters,
@@ -112,7 +115,8 @@ fn by_images(sizes: &Sizes, lowering: &Im2col, x: &[f32], grad: &[f32], w: &mut 
             team::each(sizes.flops(), parts, |(i, sums)| {
                 let images = i * group..sizes.batch.min((i + 1) * group);
                 scratch::with(|scratch| {
-                    weight_grad_of(sizes, (filters, images), lowering, x, grad, scratch, sums);
+                    let part = (filters, images);
+                    weight_grad_of_images(sizes, part, lowering, x, grad, scratch, sums);
                 });
             });
             for sums in sums.chunks_exact(w.len()) {
@@ -124,23 +128,25 @@ fn by_images(sizes: &Sizes, lowering: &Im2col, x: &[f32], grad: &[f32], w: &mut 
     );
 }
 
-/// Whether there are images for several threads, and the sums of each part of them fit in a cache.
-fn is_small(sizes: &Sizes, lowering: &Im2col) -> bool {
+/// Whether threads should share the images: there are enough groups of images, and the sums of each group are small.
+fn can_share_images(sizes: &Sizes, lowering: &Im2col) -> bool {
     let weights = sizes.filters * sizes.taps();
-    sizes.groups == 1 && weights <= SUMS && 3 * images_at_once(sizes, lowering) <= sizes.batch
+    sizes.groups == 1
+        && weights <= MAX_PARTIAL_SUMS
+        && 3 * images_at_once(sizes, lowering) <= sizes.batch
 }
 
-/// Images that are staged together. The same for every part of the filters, because it determines the order of
-/// the sums.
+/// The number of images in a group, which are staged together. It is the same for every part of the filters, because it
+/// determines the order of the sums.
 fn images_at_once(sizes: &Sizes, lowering: &Im2col) -> usize {
     let staged = sizes.filters * lowering.len + lowering.rows_len(sizes);
-    (GROUP / staged).clamp(1, sizes.batch)
+    (STAGED_VALUES / staged).clamp(1, sizes.batch)
 }
 
-/// Adds the weight gradient of some filters and images to `w`.
-fn weight_grad_of(
+/// Adds the weight gradient of some filters and of a group of images to `w`.
+fn weight_grad_of_images(
     sizes: &Sizes,
-    (filters, images): (Filters, Range<usize>),
+    (filters, images): (FilterRange, Range<usize>),
     lowering: &Im2col,
     x: &[f32],
     grad: &[f32],
@@ -169,9 +175,9 @@ fn weight_grad_of(
     .run();
 }
 
-/// Weights of a part of the images whose sums have a place of their own (64 KiB).
-const SUMS: usize = 16 * 1024;
+/// The largest number of weights for which each group of images has sums of its own (64 KiB).
+const MAX_PARTIAL_SUMS: usize = 16 * 1024;
 
-/// Values staged at once for the weight gradient (512 KiB). The sums of a tile stay in registers over all
-/// images of a group, which matters for images of few pixels.
-const GROUP: usize = 128 * 1024;
+/// The number of values that are staged together (512 KiB). The sums of a tile stay in registers over all images of a
+/// group, which matters for images of few pixels.
+const STAGED_VALUES: usize = 128 * 1024;

@@ -1,12 +1,15 @@
-//! Dot products of every row of one matrix with every row of another, whose rows start at
-//! arbitrary offsets: `C[i, k] += sum_p A[i, p] B[k, p]`.
+//! The product behind the weight gradient of a convolution: dot products of every row of `A` with every row of `B`,
+//! `C[i, k] += sum_p A[i, p] B[k, p]`, summed over a group of images. The rows of `B` start at arbitrary offsets.
+//!
+//! Loop order, from outside: rows of `A` by tiles, rows of `B` by tiles, images, values of a row. The sums of a tile
+//! are vectors that stay in registers over all images; their lanes are added up once at the end.
 
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::tile::{LANES, has_32_registers, split};
 
-/// The largest numbers of rows of `A` and of `B` in one tile: 24 sums for 32 registers, 10 sums for 16.
-const fn tile_of<S: Simd>() -> (usize, usize) {
+/// The largest numbers of rows of `A` and of `B` in a tile: 24 accumulators for 32 registers, 10 for 16.
+const fn tile_size<S: Simd>() -> (usize, usize) {
     if has_32_registers::<S>() {
         (4, 6)
     } else if S::F32_LANES > 1 {
@@ -16,24 +19,24 @@ const fn tile_of<S: Simd>() -> (usize, usize) {
     }
 }
 
-/// The operands, for a group of images.
+/// The operands and the result, for a group of images.
 pub(crate) struct RowDots<'a> {
-    /// Rows of `A` in one image.
+    /// The number of rows of `A` in one image.
     pub rows: usize,
-    /// `[images][rows][len]`.
+    /// The rows of `A`, `[images][rows][len]`.
     pub a: &'a [f32],
-    /// The values of the rows of `B`, one part for each image.
+    /// The values in which the rows of `B` lie, an equal part for each image.
     pub b: &'a [f32],
-    /// The start of row `k` of `B` in an image's part.
+    /// The start of each row `k` of `B` in the part of an image.
     pub b_offsets: &'a [usize],
-    /// Length of a row, a multiple of [`LANES`].
+    /// The length of a row, a multiple of [`LANES`].
     pub len: usize,
-    /// `[rows][b_offsets.len()]`.
+    /// The result, `[rows][b_offsets.len()]`.
     pub c: &'a mut [f32],
 }
 
 impl RowDots<'_> {
-    /// Adds the products to `c` on the widest vectors the processor has.
+    /// Adds the dot products to `c`, on the widest vectors of the processor.
     pub fn run(self) {
         assert!(self.len > 0 && self.len.is_multiple_of(LANES));
         assert!(self.c.len() == self.rows * self.b_offsets.len());
@@ -46,7 +49,7 @@ impl WithSimd for RowDots<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        for (row, rows) in split(self.rows, tile_of::<S>().0) {
+        for (row, rows) in split(self.rows, tile_size::<S>().0) {
             match rows {
                 1 => band::<S, 1>(simd, &mut self, row),
                 2 => band::<S, 2>(simd, &mut self, row),
@@ -57,10 +60,10 @@ impl WithSimd for RowDots<'_> {
     }
 }
 
-/// `MR` rows of `A` from `row` on, with all rows of `B`.
+/// Multiplies `MR` rows of `A`, from `row` on, with all rows of `B`.
 #[inline(always)]
 fn band<S: Simd, const MR: usize>(simd: S, dots: &mut RowDots<'_>, row: usize) {
-    for (k, count) in split(dots.b_offsets.len(), tile_of::<S>().1) {
+    for (k, count) in split(dots.b_offsets.len(), tile_size::<S>().1) {
         match count {
             1 => tile::<S, MR, 1>(simd, dots, row, k),
             2 => tile::<S, MR, 2>(simd, dots, row, k),
@@ -72,7 +75,8 @@ fn band<S: Simd, const MR: usize>(simd: S, dots: &mut RowDots<'_>, row: usize) {
     }
 }
 
-/// `MR` rows of `A` by `NR` rows of `B`, kept in registers over the whole length of all images.
+/// Computes a tile of `MR` rows of `A` by `NR` rows of `B`, from rows `row` and `k` on. The accumulators stay in
+/// registers over the whole length of all images.
 #[inline(always)]
 fn tile<S: Simd, const MR: usize, const NR: usize>(
     simd: S,
@@ -80,8 +84,8 @@ fn tile<S: Simd, const MR: usize, const NR: usize>(
     row: usize,
     k: usize,
 ) {
-    // Tiles are never larger, but the compiler cannot see that and would generate the code.
-    let (rows, columns) = tile_of::<S>();
+    // Tiles are never larger than `tile_size`, but the compiler cannot see that and would generate their code.
+    let (rows, columns) = tile_size::<S>();
     if MR > rows || NR > columns {
         return;
     }

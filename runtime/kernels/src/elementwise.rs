@@ -1,4 +1,4 @@
-//! Element-wise updates in place.
+//! Element-wise updates in place, and sums.
 
 use burn_backend::TensorMetadata;
 use burn_flex::FlexTensor;
@@ -8,7 +8,7 @@ use crate::fused::BLOCK;
 use crate::lanes;
 use crate::simd::vectorize;
 
-/// `y + alpha * x` in one pass, and in place if `y` is not shared. An optimizer's update is
+/// `y + alpha * x` in one pass, and in place if `y` is not shared. The update of an optimizer is
 /// `axpy(w, -lr, &grad)`.
 ///
 /// # Shapes
@@ -21,8 +21,8 @@ pub fn axpy(y: FlexTensor, alpha: f32, x: &FlexTensor) -> FlexTensor {
     update(y, x, |y, x| y + alpha * x)
 }
 
-/// Gradient of `relu`, computed from its output: 0 where `output ≤ 0`, else `grad`, also where the output is
-/// not a number. It is computed in place if `grad` is not shared.
+/// Gradient of `relu`, computed from its output: 0 where `output ≤ 0`, and `grad` elsewhere, also where the output is NaN.
+/// It is computed in place if `grad` is not shared.
 ///
 /// # Shapes
 /// `output` and `grad` have one shape, which the result has too. All `f32`.
@@ -38,8 +38,9 @@ pub fn relu_backward(output: &FlexTensor, grad: FlexTensor) -> FlexTensor {
     )
 }
 
-/// `Σ a · b` in one pass. As in a fused program, the sum is taken in 64 lanes within a block, whatever the width of
-/// the processor's vectors, and in double precision over blocks, so that rounding does not grow with their number.
+/// `Σ a · b` in one pass. As in a fused program, the products are summed in 64 lanes within a block, whatever the width of
+/// the processor's vectors. The sums of the blocks are added in double precision, so that the rounding error does not
+/// grow with their number.
 ///
 /// # Panics
 /// If the lengths of the slices differ.
@@ -55,8 +56,8 @@ pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     )
 }
 
-/// Adds `weight · x` to the sum of each value, as a mean of many tensors does: the sums are `f64`, so that
-/// rounding does not grow with their number.
+/// Adds `weight · x` to `sums`, value by value, as a weighted mean of many tensors needs. The sums are `f64`, so that the
+/// rounding error does not grow with the number of tensors.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -79,8 +80,7 @@ pub fn scale_sums(sums: &[f64], scale: f64) -> Vec<f32> {
     )
 }
 
-/// `f(y, x)` for every pair of values, in place if `y` is not shared, on the widest vectors of the
-/// processor.
+/// `f(y, x)` for each pair of values, in place if `y` is not shared.
 #[inline(always)]
 fn update(y: FlexTensor, x: &FlexTensor, f: impl Fn(f32, f32) -> f32) -> FlexTensor {
     let x = x.to_contiguous();
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn sums_are_of_double_precision() {
-        // As long as no number of vectors is. In `f32`, 2^24 + 1 is 2^24.
+        // The length, 37, is not a multiple of any vector. In `f32`, 2^24 + 1 would be rounded to 2^24.
         let mut sums = vec![f64::from(1 << 24); 37];
         let x: Vec<f32> = (0..37).map(|v| v as f32).collect();
         add_weighted(&mut sums, 0.5, &x);
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(dot(&a, &b), 9950.0);
         assert_eq!(dot(&a[..3], &b[..3]), 1.5);
         assert_eq!(dot(&[], &[]), 0.0);
-        // So many small products do not change a sum of single precision.
+        // In single precision, a sum of so many small products would stop growing.
         let many = vec![0.003_f32; 3_000_000];
         let exact = f64::from(many[0]) * f64::from(many[0]) * many.len() as f64;
         assert!((f64::from(dot(&many, &many)) / exact - 1.0).abs() < 1e-6);

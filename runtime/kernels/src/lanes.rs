@@ -1,6 +1,7 @@
-//! Sums and maxima in a fixed number of lanes, in the same order on every processor.
+//! Sums and maxima in a fixed number of lanes. The order of operations, and so the rounding, is the same on every
+//! processor, whatever the width of its vectors.
 
-/// `Σ a` in `N` lanes, a power of two.
+/// `Σ a` in `N` lanes, where `N` is a power of two.
 #[inline(always)]
 pub(crate) fn sum<const N: usize>(a: &[f32]) -> f32 {
     let (a, rest) = a.as_chunks::<N>();
@@ -13,7 +14,7 @@ pub(crate) fn sum<const N: usize>(a: &[f32]) -> f32 {
     reduce(lanes, |a, b| a + b) + rest.iter().sum::<f32>()
 }
 
-/// `Σ a · b` in `N` lanes, a power of two.
+/// `Σ a · b` in `N` lanes, where `N` is a power of two.
 #[inline(always)]
 pub(crate) fn dot<const N: usize>(a: &[f32], b: &[f32]) -> f32 {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<N>(), b.as_chunks::<N>());
@@ -42,7 +43,7 @@ pub(crate) fn max(a: &[f32]) -> f32 {
         .fold(reduce(lanes, greater), |a, b| greater(a, *b))
 }
 
-/// Halves the lanes until one is left.
+/// Combines the lanes by `f` into one value, by halves: the upper half with the lower half, until one is left.
 #[inline(always)]
 pub(crate) fn reduce<const N: usize>(mut lanes: [f32; N], f: impl Fn(f32, f32) -> f32) -> f32 {
     let mut half = N / 2;

@@ -1,34 +1,35 @@
-//! Loops over lines of images, which are often shorter than a vector, or end in a part of one.
+//! Vectorized loops over lines of images, whose length is often not a multiple of a vector.
 //!
-//! A loop whose length the compiler does not know does the last values one by one: of 14 values, all where a vector
-//! has 16. These loops go in blocks whose length is known, and the last block overlaps the one before it. What it does
-//! to values a second time must therefore be the same.
+//! If the compiler does not know the length of a loop, the loop handles the last values one by one: with vectors of
+//! 16, that is all values of a line of 14. The loops here go in blocks of a constant length, and the last block
+//! overlaps the one before it. The overlapping values are computed twice, so the operation must give the same
+//! result again.
 
-/// The starts of blocks of `N` that cover a line of at least `N` values.
+/// The starts of blocks of `N` values that cover a line of `len` values, at least `N`.
 #[inline(always)]
 pub(crate) fn starts<const N: usize>(len: usize) -> impl Iterator<Item = usize> {
     (0..len).step_by(N).map(move |start| start.min(len - N))
 }
 
-/// `N` values from `start` on.
+/// The `N` values from `start` on.
 #[inline(always)]
 pub(crate) fn block<const N: usize, T>(values: &[T], start: usize) -> Option<&[T; N]> {
     values[start..].first_chunk()
 }
 
-/// The same, to be written.
+/// The `N` values from `start` on, mutable.
 #[inline(always)]
 pub(crate) fn block_mut<const N: usize, T>(values: &mut [T], start: usize) -> Option<&mut [T; N]> {
     values[start..].first_chunk_mut()
 }
 
-/// Copies as many values as `to` has, without the call of `memcpy`, which would take longer than ten pixels.
+/// Copies `to.len()` values. It does not call `memcpy`, because the call takes longer than copying ten pixels.
 #[inline(always)]
 pub(crate) fn copy(from: &[f32], to: &mut [f32]) {
     map(from, to, |value| value);
 }
 
-/// `to = f(from)`, for as many values as `to` has.
+/// Sets each value of `to` to `f` of the value in `from`.
 #[inline(always)]
 pub(crate) fn map(from: &[f32], to: &mut [f32], f: impl Fn(f32) -> f32) {
     match to.len() {

@@ -1,18 +1,18 @@
-//! Elementary functions without branches, calls and tables, which the compiler can turn into vector code.
+//! Elementary functions without branches, calls and tables, which the compiler can vectorize.
 //!
-//! Multiplications and additions are rounded separately, so that every processor computes the same bits. The
-//! largest errors in units of the last place, over every 997th number, are: `exp` 1,
-//! `log` 0.8, `log1p` 1.5, `tanh` 1.3, `sigmoid` 2.5, `erf` 1.1.
+//! Multiplications and additions are rounded separately, so that every processor computes the same bits. The largest
+//! errors in units of the last place, measured over every 997th `f32`, are: `exp` 1, `log` 0.8, `log1p` 1.5, `tanh` 1.3,
+//! `sigmoid` 2.5, `erf` 1.1.
 //!
-//! The polynomials of `exp`, `log` and `tanh` are those of Moshier's Cephes library (single
-//! precision), `erf`'s are those of N. Juffa's `erff`.
+//! The polynomials of `exp`, `log` and `tanh` are those of Moshier's Cephes library (single precision). Those of `erf` are
+//! from N. Juffa's `erff`.
 
 use std::f32::consts::LOG2_E;
 
-/// `ln 2` in two parts. Multiples of the first part up to 2⁸ are exact.
+/// `ln 2` as the sum of two numbers. Multiples of the first one by integers up to 2⁸ are exact.
 const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
 
-/// `1.5 * 2²³`. Added to a small number, it leaves the nearest integer in the low bits.
+/// `1.5 * 2²³`. If it is added to a small number, the low bits of the sum are the nearest integer.
 const ROUND: f32 = 12_582_912.0;
 
 /// The polynomial with these coefficients, the highest first.
@@ -25,7 +25,7 @@ fn polynomial<const N: usize>(x: f32, coefficients: [f32; N]) -> f32 {
     sum
 }
 
-/// `2^k` for `k` of a normal number.
+/// `2^k`, for a `k` that is the exponent of a normal number.
 #[inline(always)]
 fn power_of_two(k: i32) -> f32 {
     f32::from_bits((k.wrapping_add(127) << 23) as u32)
@@ -34,7 +34,7 @@ fn power_of_two(k: i32) -> f32 {
 /// `e^x`.
 #[inline(always)]
 pub(crate) fn exp(x: f32) -> f32 {
-    // Beyond these bounds the result is infinite or 0. A NaN passes.
+    // Beyond these bounds the result is infinite or 0. A NaN stays a NaN.
     let x = if x > 89.0 { 89.0 } else { x };
     let x = if x < -104.0 { -104.0 } else { x };
     let rounded = x * LOG2_E + ROUND;
@@ -52,7 +52,7 @@ pub(crate) fn exp(x: f32) -> f32 {
         ],
     );
     let y = p * r * r + r + 1.0;
-    // Multiplied as two factors, because `2^k` alone may be infinite or subnormal.
+    // `2^k` is multiplied as two factors, because by itself it may be infinite or subnormal.
     let k = (rounded.to_bits() as i32).wrapping_sub(ROUND.to_bits() as i32);
     y * power_of_two(k >> 1) * power_of_two(k - (k >> 1))
 }
@@ -94,14 +94,14 @@ pub(crate) fn log(x: f32) -> f32 {
 pub(crate) fn log1p(x: f32) -> f32 {
     let u = 1.0 + x;
     // The rounding error of the sum.
-    let lost = if x > 1.0 {
+    let error = if x > 1.0 {
         1.0 - (u - x)
     } else {
         x - (u - 1.0)
     };
     let y = log(u);
     if u > 0.0 && u < f32::INFINITY {
-        y + lost / u
+        y + error / u
     } else {
         y
     }
@@ -164,7 +164,7 @@ pub(crate) fn erf(x: f32) -> f32 {
 mod tests {
     use super::*;
 
-    /// Every 997th number, and the corners.
+    /// Every 997th finite `f32`, and special cases.
     fn arguments() -> impl Iterator<Item = f32> {
         let corners = [0.0, -0.0, 1.0, -1.0, 0.625, 88.8, -87.4, -103.9, 1e-45];
         (0..=u32::MAX)
@@ -174,9 +174,9 @@ mod tests {
             .chain(corners)
     }
 
-    /// The largest error in units of the last place of the exact result.
-    fn worst(f: impl Fn(f32) -> f32, exact: impl Fn(f64) -> f64) -> (f64, f32) {
-        let mut worst = (0.0, 0.0);
+    /// The largest error in units of the last place of the exact result, and the argument at which it occurs.
+    fn largest_error(f: impl Fn(f32) -> f32, exact: impl Fn(f64) -> f64) -> (f64, f32) {
+        let mut largest = (0.0, 0.0);
         for x in arguments() {
             let (y, exact) = (f(x), exact(f64::from(x)));
             if (exact as f32).is_infinite() || exact.is_nan() {
@@ -192,11 +192,11 @@ mod tests {
             let unit = f64::from(f32::from_bits(size.to_bits() + 1)) - f64::from(size);
             let error = (f64::from(y) - exact).abs() / unit;
             assert!(!error.is_nan(), "{x}: {y} and {exact}");
-            if error > worst.0 {
-                worst = (error, x);
+            if error > largest.0 {
+                largest = (error, x);
             }
         }
-        worst
+        largest
     }
 
     #[test]
@@ -204,12 +204,16 @@ mod tests {
         let check = |name: &str, (error, x): (f64, f32), bound: f64| {
             assert!(error <= bound, "{name}({x}): {error} ulp");
         };
-        check("exp", worst(exp, f64::exp), 1.0);
-        check("log", worst(log, f64::ln), 0.8);
-        check("log1p", worst(log1p, f64::ln_1p), 1.5);
-        check("tanh", worst(tanh, f64::tanh), 1.3);
-        check("sigmoid", worst(sigmoid, |x| 1.0 / (1.0 + (-x).exp())), 2.5);
-        check("erf", worst(erf, libm::erf), 1.1);
+        check("exp", largest_error(exp, f64::exp), 1.0);
+        check("log", largest_error(log, f64::ln), 0.8);
+        check("log1p", largest_error(log1p, f64::ln_1p), 1.5);
+        check("tanh", largest_error(tanh, f64::tanh), 1.3);
+        check(
+            "sigmoid",
+            largest_error(sigmoid, |x| 1.0 / (1.0 + (-x).exp())),
+            2.5,
+        );
+        check("erf", largest_error(erf, libm::erf), 1.1);
     }
 
     #[test]

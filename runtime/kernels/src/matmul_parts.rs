@@ -1,4 +1,7 @@
-//! One product of matrices, in parts for the threads that share it.
+//! Computes one matrix product in parts, which the threads of a [team](crate::team) share.
+//!
+//! Threads share the rows of `C`, and each reads all of `b`. If `b` is too large for the second-level caches, they
+//! share the columns of `C` instead, and each reads a part of `b`.
 
 use std::sync::Mutex;
 
@@ -9,14 +12,25 @@ use crate::row_dots::DotProduct;
 use crate::scratch::{self, Scratch, room};
 use crate::team;
 
-/// Values of the largest `b` that every thread reads as a whole. It fits in the second-level cache of each.
-const SHARED: usize = 1 << 17;
+/// The largest number of values of a `b` that every thread reads as a whole. It fits in the second-level cache of
+/// each core.
+const MAX_SHARED: usize = 1 << 17;
 
-/// Rows of the large matrix whose products are transposed at once.
-pub(crate) const TURNED: usize = 128;
+/// The number of rows of the large matrix whose products are transposed at a time, while they are in the cache.
+pub(crate) const TRANSPOSED_ROWS: usize = 128;
 
-/// Writes the product to `c`, or adds it times `alpha`. Not for two transposed operands.
-pub(crate) fn run(
+/// How a part of a product is computed.
+#[derive(Clone, Copy)]
+struct Mode {
+    /// The factor with which the product is added to `c`; `None` to overwrite `c`.
+    alpha: Option<f32>,
+    /// Whether `a · bᵀ` is computed as `(b · aᵀ)ᵀ`.
+    by_transpose: bool,
+}
+
+/// Writes `a · b` to `c: [m][n]`, or adds it times `alpha`. `sizes` is `[m, k, n]`. The operands must not both be
+/// transposed.
+pub(crate) fn multiply(
     sizes: [usize; 3],
     a: Operand<'_>,
     b: Operand<'_>,
@@ -24,35 +38,45 @@ pub(crate) fn run(
     alpha: Option<f32>,
 ) {
     let [m, k, n] = sizes;
-    let turn = alpha.is_none() && is_turned(sizes);
+    let mode = Mode {
+        alpha,
+        by_transpose: alpha.is_none() && is_faster_by_transpose(sizes),
+    };
     let flops = 2 * m * k * n;
     if let Operand::Plain(a) = a
         && alpha.is_none()
         && team::size(flops) > 1
-        && k * n > SHARED
+        && k * n > MAX_SHARED
     {
-        return by_columns(sizes, a, b, c, turn);
+        return multiply_by_columns(sizes, a, b, c, mode);
     }
     let mut rows = m.div_ceil(team::size(flops));
-    if turn {
+    if mode.by_transpose {
         rows = round_up(rows);
     }
     let parts = c.chunks_mut(rows * n).enumerate();
     team::each(flops, parts, |(i, c)| {
-        let (sizes, a) = ([c.len() / n, k, n], a.below(i * rows));
-        run_or_turn(sizes, a, b, c, (alpha, turn));
+        let (sizes, a) = ([c.len() / n, k, n], a.from_row(i * rows));
+        multiply_part(sizes, a, b, c, mode);
     });
 }
 
-/// [`run`] where each thread computes some columns, so that it reads a part of `b` alone. Columns of `c` are not
-/// one slice, so they are computed in a buffer, and copied.
-fn by_columns([m, k, n]: [usize; 3], a: Matrix<'_>, b: Operand<'_>, c: &mut [f32], turn: bool) {
+/// [`multiply`] where the threads share the columns of `c`, so that each reads only a part of `b`. The columns of `c`
+/// are not one slice, so a thread computes them in a buffer and copies them.
+fn multiply_by_columns(
+    [m, k, n]: [usize; 3],
+    a: Matrix<'_>,
+    b: Operand<'_>,
+    c: &mut [f32],
+    mode: Mode,
+) {
     let flops = 2 * m * k * n;
-    let most = n.div_ceil(2 * team::size(flops)).next_multiple_of(TURNED);
-    let parts = (0..n).step_by(most);
+    let part_columns = n.div_ceil(2 * team::size(flops));
+    let part_columns = part_columns.next_multiple_of(TRANSPOSED_ROWS);
+    let parts = (0..n).step_by(part_columns);
     let c = Mutex::new(c);
     team::each(flops, parts, |first| {
-        let count = most.min(n - first);
+        let count = part_columns.min(n - first);
         let b = match b {
             Operand::Plain(b) => Operand::Plain(b.part(0, first)),
             Operand::Transposed(b) => Operand::Transposed(b.part(first, 0)),
@@ -61,7 +85,7 @@ fn by_columns([m, k, n]: [usize; 3], a: Matrix<'_>, b: Operand<'_>, c: &mut [f32
             |scratch| &mut scratch.grad,
             |part| {
                 let part = room(part, m * count);
-                run_or_turn([m, k, count], Operand::Plain(a), b, part, (None, turn));
+                multiply_part([m, k, count], Operand::Plain(a), b, part, mode);
                 let mut c = c.lock().unwrap_or_else(|e| e.into_inner());
                 for (c, part) in c.chunks_exact_mut(n).zip(part.chunks_exact(count)) {
                     c[first..first + count].copy_from_slice(part);
@@ -71,22 +95,24 @@ fn by_columns([m, k, n]: [usize; 3], a: Matrix<'_>, b: Operand<'_>, c: &mut [f32
     });
 }
 
-/// [`run`] on this thread, turned around or not.
-fn run_or_turn(
+/// [`multiply`] on this thread.
+fn multiply_part(sizes: [usize; 3], a: Operand<'_>, b: Operand<'_>, c: &mut [f32], mode: Mode) {
+    match (a, b) {
+        (Operand::Plain(a), Operand::Transposed(b)) if mode.by_transpose => {
+            multiply_by_transpose(sizes, a, b, c);
+        }
+        _ => multiply_directly(sizes, a, b, c, mode.alpha),
+    }
+}
+
+/// [`multiply`] on this thread, without the detour by a transpose.
+fn multiply_directly(
     sizes: [usize; 3],
     a: Operand<'_>,
     b: Operand<'_>,
     c: &mut [f32],
-    (alpha, turn): (Option<f32>, bool),
+    alpha: Option<f32>,
 ) {
-    match (a, b) {
-        (Operand::Plain(a), Operand::Transposed(b)) if turn => turned(sizes, a, b, c),
-        _ => run_part(sizes, a, b, c, alpha),
-    }
-}
-
-/// The same without turning around.
-fn run_part(sizes: [usize; 3], a: Operand<'_>, b: Operand<'_>, c: &mut [f32], alpha: Option<f32>) {
     let (add, alpha) = (alpha.is_some(), alpha.unwrap_or(1.0));
     let b = match (a, b) {
         (Operand::Plain(a), Operand::Transposed(b)) => {
@@ -114,22 +140,24 @@ fn run_part(sizes: [usize; 3], a: Operand<'_>, b: Operand<'_>, c: &mut [f32], al
     .run();
 }
 
-/// Whether `(b · aᵀ)ᵀ` is faster than dot products, by measurement. The batch has to be filled up to whole
-/// vectors, but no sum ends in an addition over the lanes of a vector.
-fn is_turned([m, k, _]: [usize; 3]) -> bool {
+/// Whether `a · bᵀ` is faster as `(b · aᵀ)ᵀ` than by dot products, by measurement. The detour pads the batch `m` to
+/// whole vectors, but saves the addition of the lanes at the end of each dot product.
+fn is_faster_by_transpose([m, k, _]: [usize; 3]) -> bool {
     round_up(m) * k * 32 < m * (27 * k + 2000)
 }
 
-/// Writes `a · bᵀ` to `c` by way of `b · aᵀ`. Some rows at a time are transposed while they are in the cache.
-fn turned([m, k, n]: [usize; 3], a: Matrix<'_>, b: Matrix<'_>, c: &mut [f32]) {
+/// Writes `a · bᵀ` to `c` as `(b · aᵀ)ᵀ`. [`TRANSPOSED_ROWS`] rows of `b · aᵀ` are computed at a time, and transposed
+/// while they are in the cache.
+fn multiply_by_transpose([m, k, n]: [usize; 3], a: Matrix<'_>, b: Matrix<'_>, c: &mut [f32]) {
     scratch::with(|scratch| {
         let Scratch { rows, block, .. } = scratch;
         let pitch = round_up(m);
-        // The values past column `m` are left over from an earlier call. Their results are not used.
+        // `aᵀ`, `[k][pitch]`. The values past column `m` are left over from an earlier use. They only enter columns of
+        // the product that are not read.
         let columns = room(rows, k * pitch);
         a.transpose_into([m, k], columns, pitch);
-        for first in (0..n).step_by(TURNED) {
-            let count = TURNED.min(n - first);
+        for first in (0..n).step_by(TRANSPOSED_ROWS) {
+            let count = TRANSPOSED_ROWS.min(n - first);
             let block = room(block, count * pitch);
             Product {
                 a: Operand::Plain(b.part(first, 0)),

@@ -1,4 +1,4 @@
-//! Matrices as slices with a row stride.
+//! Matrices as slices with a row stride, and the operands of matrix products.
 
 use burn_backend::DType;
 use burn_flex::FlexTensor;
@@ -8,14 +8,14 @@ use crate::simd::vectorize;
 /// A row-major matrix: row `i` starts at `i * stride`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Matrix<'a> {
-    /// Values from the first one on.
+    /// The values, beginning with the first one of the matrix.
     pub values: &'a [f32],
-    /// Distance between rows.
+    /// The distance between rows.
     pub stride: usize,
 }
 
 impl<'a> Matrix<'a> {
-    /// The matrix from `(row, column)` on.
+    /// The part of the matrix from `(row, column)` on.
     #[inline(always)]
     pub fn part(self, row: usize, column: usize) -> Self {
         Self {
@@ -30,14 +30,13 @@ impl<'a> Matrix<'a> {
         &self.values[row * self.stride..][..len]
     }
 
-    /// Writes the transpose of the first `rows` by `columns` values. Value `(i, j)` goes to
-    /// `j * pitch + i`.
+    /// Writes the transpose of the first `rows` by `columns` values. Value `(i, j)` goes to `into[j * pitch + i]`.
     pub fn transpose_into(self, [rows, columns]: [usize; 2], into: &mut [f32], pitch: usize) {
         vectorize(
             #[inline(always)]
             || {
-                // Many at a time, so that they are written as one vector, and sixteen where it can be, which
-                // are a line of the cache.
+                // Sixteen rows at a time, because sixteen values are written as one vector and fill a cache line.
+                // Then eight, if so many are left, and the rest one by one.
                 let (sixteens, eights) = (rows - rows % 16, rows - rows % 8);
                 for row in (0..sixteens).step_by(16) {
                     self.transpose_rows::<16>(row, columns, into, pitch);
@@ -54,7 +53,7 @@ impl<'a> Matrix<'a> {
         );
     }
 
-    /// The same for `N` rows from `row` on.
+    /// Transposes `N` rows, from `row` on.
     #[inline(always)]
     fn transpose_rows<const N: usize>(
         self,
@@ -72,7 +71,7 @@ impl<'a> Matrix<'a> {
     }
 }
 
-/// An operand of a product, `A`, in the layout in which a tensor holds it.
+/// An operand `A` of a matrix product, in the layout of its tensor.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Operand<'a> {
     /// Rows are contiguous: `A[i, k]` is value `k` of row `i` of the matrix.
@@ -82,24 +81,26 @@ pub(crate) enum Operand<'a> {
 }
 
 impl<'a> Operand<'a> {
-    /// The matrix from a row on.
-    pub fn below(self, row: usize) -> Self {
+    /// The part of the operand from a row on.
+    pub fn from_row(self, row: usize) -> Self {
         match self {
             Self::Plain(matrix) => Self::Plain(matrix.part(row, 0)),
             Self::Transposed(matrix) => Self::Transposed(matrix.part(0, row)),
         }
     }
 
-    /// The operand of a tensor of two dimensions. `None` if it has other dimensions, an empty one or another
-    /// type than `f32`, or neither contiguous rows nor contiguous columns.
+    /// A tensor of two dimensions as an operand. `None` if it has another number of dimensions, is empty, is not of
+    /// `f32`, or has neither contiguous rows nor contiguous columns.
     pub fn of(tensor: &'a FlexTensor) -> Option<Self> {
         (tensor.layout().num_dims() == 2).then(|| Self::at(tensor, 0))?
     }
 
-    /// The same for the last two dimensions, `offset` values after the start of the tensor.
+    /// The last two dimensions of a tensor as an operand, `offset` values after the start of the tensor. `None` as for
+    /// [`of`](Self::of).
     pub fn at(tensor: &'a FlexTensor, offset: usize) -> Option<Self> {
         let layout = tensor.layout();
-        let (&[.., rows, columns], &[.., down, right]) = (&layout.shape()[..], layout.strides())
+        let (&[.., rows, columns], &[.., row_stride, column_stride]) =
+            (&layout.shape()[..], layout.strides())
         else {
             return None;
         };
@@ -108,17 +109,19 @@ impl<'a> Operand<'a> {
         }
         let start = layout.start_offset() + offset;
         let values = tensor.storage::<f32>().get(start..)?;
-        let matrix = |lines: usize, len: usize, stride: isize, unit: isize| {
+        // A matrix of `lines` lines of `len` values, if the values of a line are contiguous. The stride of a single
+        // line does not matter.
+        let matrix = |lines: usize, len: usize, line_stride: isize, value_stride: isize| {
             let stride = if lines == 1 {
                 len
             } else {
-                stride.try_into().ok()?
+                line_stride.try_into().ok()?
             };
-            let fits = stride >= len && (unit == 1 || len == 1);
-            fits.then_some(Matrix { values, stride })
+            let is_contiguous = stride >= len && (value_stride == 1 || len == 1);
+            is_contiguous.then_some(Matrix { values, stride })
         };
-        matrix(rows, columns, down, right)
+        matrix(rows, columns, row_stride, column_stride)
             .map(Self::Plain)
-            .or_else(|| matrix(columns, rows, right, down).map(Self::Transposed))
+            .or_else(|| matrix(columns, rows, column_stride, row_stride).map(Self::Transposed))
     }
 }

@@ -1,21 +1,24 @@
-//! The weight gradient from channels-last images: sums over pixels of a filter's gradient times a
-//! patch of the image.
-//!
-//! With channels last, one kernel row of a patch is `kw * channels` neighbouring values, so the gradient is
-//! again a product of rows: pixel `p` is the term, `grad[o, p]` is its factor, and row `(y, x)` of the
-//! image, shifted by `ky`, holds the values. Unlike the dot products, this computes no surplus pixels and
-//! adds up no vectors, which matters for small maps with many channels. In return it has to transpose the
+//! The weight gradient from channels-last images: the sum over output pixels of a filter's gradient times a patch of the
 //! image.
+//!
+//! With channels last, one kernel row of a patch is `kw * channels` neighbouring values. The gradient is then a product
+//! of rows ([`RowBlock`]): the terms are the pixels `p`, the factors are `grad[o, p]`, and the rows of `B` are the image
+//! from pixel `p` on, shifted by `ky`. Unlike dot products, it computes no surplus pixels and adds up no lanes, which
+//! matters for small maps with many channels. In return it has to transpose the images.
+//!
+//! Loop order, from outside: groups of images with [`DEPTH`] pixels together, blocks of filters, kernel rows `ky`, then
+//! the loops of [`RowBlock`]. The transposed images of a group and the packed gradients of a block stay in the
+//! second-level cache. The sums are `[filters][kh][kw * channels]`, and are transposed at the end.
 
 use crate::im2col::round_up;
 use crate::matrix::Matrix;
 use crate::scratch::{Scratch, room};
-use crate::shape::{Filters, Sizes};
+use crate::shape::{FilterRange, Sizes};
 use crate::tile::{DEPTH, LANES, ROWS, RowBlock, blocks};
 
-/// Whether this is faster than the dot products, by measurement. Short rows waste part of a vector or of a
-/// tile, and for large maps the transposition costs more than the surplus of the dot products. With a
-/// dilation, the values of a kernel row are not neighbours.
+/// Whether this is faster than the dot products, by measurement. Short rows waste a part of a vector or of a tile, and
+/// for large maps the transposition costs more than the surplus pixels of the dot products. With a dilation, the values
+/// of a kernel row are not neighbours.
 pub(crate) fn is_faster(sizes: &Sizes) -> bool {
     sizes.dilation[1] == 1 && sizes.kernel[1] * sizes.channels >= 96 && sizes.pixels() <= 1024
 }
@@ -23,7 +26,7 @@ pub(crate) fn is_faster(sizes: &Sizes) -> bool {
 /// Writes the weight gradient of some filters to `w`.
 pub(crate) fn weight_grad(
     sizes: &Sizes,
-    filters: Filters,
+    filters: FilterRange,
     x: &[f32],
     grad: &[f32],
     scratch: &mut Scratch,
@@ -66,7 +69,7 @@ pub(crate) fn weight_grad(
             }
         }
     }
-    // From [out, kh, (kw, in)] to [out, in, kh, kw].
+    // Transposes the sums from [out, kh, (kw, in)] to [out, in, kh, kw].
     let filters = w.chunks_exact_mut(channels * kh * kw);
     for (w, sums) in filters.zip(sums.chunks_exact(kh * row_len)) {
         for (tap, row) in (0..kh * kw).map(|tap| (tap, &sums[tap / kw * row_len..])) {
@@ -78,7 +81,7 @@ pub(crate) fn weight_grad(
     }
 }
 
-/// The start of the patch of every output pixel, for a group of images.
+/// The start of the patch of each output pixel in the channels-last images, for a group of images.
 fn pixel_starts(sizes: &Sizes, group: usize, image_len: usize) -> Vec<usize> {
     let [sy, sx] = sizes.stride;
     let width = sizes.output[1];
@@ -89,7 +92,7 @@ fn pixel_starts(sizes: &Sizes, group: usize, image_len: usize) -> Vec<usize> {
         .collect()
 }
 
-/// Copies images into `[images][padded height][padded width][channels]`.
+/// Transposes images to `[images][padded height][padded width][channels]`.
 fn channels_last<'a>(sizes: &Sizes, x: impl Iterator<Item = &'a [f32]>, images: &mut [f32]) {
     let [height, width] = sizes.image;
     let [top, left] = sizes.padding;
@@ -110,7 +113,7 @@ fn channels_last<'a>(sizes: &Sizes, x: impl Iterator<Item = &'a [f32]>, images: 
     }
 }
 
-/// Packs `count` filters' gradients into `[images * pixels][count]`.
+/// Packs the gradients of `count` filters, from filter `start` on, into a panel `[images * pixels][count]`.
 fn pack_grad<'a>(
     images: impl Iterator<Item = &'a [f32]>,
     pixels: usize,

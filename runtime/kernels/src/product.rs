@@ -1,11 +1,15 @@
-//! Products of rows: `C[i] (+)= alpha * sum_k A[i, k] B[k]`, where the rows of `B` and of `C` are
-//! vectors and the factors `A[i, k]` are read in place, from `A` or from its transpose.
+//! Matrix products without packing: `C[i] (+)= alpha * sum_k A[i, k] B[k]`, where the rows of `B` and of `C` are
+//! vectors. The factors `A[i, k]` are read in place, from `A` or from its transpose.
 //!
-//! Every value of `C` is summed in the order of `k`, in parts of [`DEPTH`] terms, whatever the tile
-//! that it falls into.
+//! Loop order, from outside: [`DEPTH`] terms at a time, a group of rows of `A`, a strip of columns, blocks of rows,
+//! terms. A *strip* is `DEPTH` rows of `B` by 3 (or 2) vectors. It stays in the first-level cache while all rows of
+//! the group read it. A tile, some rows of `C` by the vectors of the strip, stays in registers over its terms
+//! ([`Strip`]).
 //!
-//! Where rows are a page of memory or longer, every row of a tile is in a page of its own, so that the processor
-//! does not read ahead. A tile then asks for what the next ones need.
+//! Every value of `C` is summed in the order of `k`, in parts of `DEPTH` terms, whatever the tile that it falls into.
+//!
+//! If rows are as long as a page of memory, every row of a tile is in another page, so the processor's prefetcher does
+//! not help. A strip then prefetches the values that the next one needs.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -14,37 +18,37 @@ use crate::simd::PAGE;
 use crate::strip::Strip;
 use crate::tile::{LANES, has_32_registers, split};
 
-/// The number of terms that are summed in registers before they are added to `C`. Their part of a strip of
-/// `B` (24 KiB) stays in the first-level cache while all rows of a group read it.
+/// The number of terms that are summed in registers before the sums are added to `C`. A strip of `B` of so many rows
+/// (24 KiB) stays in the first-level cache.
 const DEPTH: usize = 128;
 
-/// Rows of `A` that read one strip of `B` in turn.
+/// The number of rows of `A` that read one strip of `B` before the next strip.
 const GROUP: usize = 128;
 
-/// The same if `A` is read from its transpose. Such products have few terms and many rows. They stream `C`,
-/// so its rows should be finished soon after one another.
+/// The same if `A` is read from its transpose. Such products have few terms and many rows. They stream `C` through
+/// the caches, so the columns of a row should be finished soon after one another.
 const GROUP_OF_TRANSPOSE: usize = 48;
 
-/// One product.
+/// One matrix product.
 pub(crate) struct Product<'a> {
-    /// The factors, `m` by `k`.
+    /// The left operand, `m` by `k`.
     pub a: Operand<'a>,
-    /// `k` by `n`.
+    /// The right operand, `k` by `n`.
     pub b: Matrix<'a>,
-    /// `m` by `n`, from the first value to the last.
+    /// The result, `m` by `n`, beginning with its first value.
     pub c: &'a mut [f32],
-    /// Distance between the rows of `C`.
+    /// The distance between the rows of `C`.
     pub pitch: usize,
-    /// `m`, `k` and `n`, none of them 0.
+    /// `[m, k, n]`, none of them 0.
     pub sizes: [usize; 3],
-    /// Factor of the sums; 1 where they overwrite `C`.
+    /// The factor of the sums. It must be 1 if `add` is not set.
     pub alpha: f32,
-    /// Add to `C` instead of overwriting it.
+    /// Whether to add to `C` instead of overwriting it.
     pub add: bool,
 }
 
 impl Product<'_> {
-    /// Runs the product on the widest vectors the processor has.
+    /// Computes the product on the widest vectors of the processor.
     pub fn run(self) {
         let [m, _, n] = self.sizes;
         assert!(self.pitch >= n && self.c.len() >= (m - 1) * self.pitch + n);
@@ -66,7 +70,7 @@ impl WithSimd for Product<'_> {
 }
 
 impl Product<'_> {
-    /// Rows of at least one vector.
+    /// The product for rows of at least one vector.
     #[inline(always)]
     fn wide<S: Simd>(self, simd: S) {
         let ([m, k, n], lanes) = (self.sizes, S::F32_LANES);
@@ -75,15 +79,16 @@ impl Product<'_> {
             Operand::Transposed(_) => GROUP_OF_TRANSPOSE,
         };
         let has_long_rows = matches!(self.a, Operand::Plain(a) if a.stride >= PAGE);
-        let most_vectors = if has_32_registers::<S>() { 3 } else { 2 };
+        let max_vectors = if has_32_registers::<S>() { 3 } else { 2 };
         for first in (0..k).step_by(DEPTH) {
             for row in (0..m).step_by(group) {
-                for (vector, count) in split(n.div_ceil(lanes), most_vectors) {
+                for (vector, count) in split(n.div_ceil(lanes), max_vectors) {
                     let end = n.min((vector + count) * lanes);
-                    // A last part of a vector is the end of a whole one that overlaps values done
-                    // already.
+                    // If the row ends within a vector, its last vector is moved back to end with the row. It overlaps
+                    // values that are computed already.
                     let start = (vector * lanes).min(end - lanes);
-                    let next = if self.b.stride < PAGE || row > 0 {
+                    // The values of `B` that the next strip reads.
+                    let next_b = if self.b.stride < PAGE || row > 0 {
                         &[]
                     } else if end < n {
                         self.b.part(first, end).values
@@ -101,9 +106,9 @@ impl Product<'_> {
                         alpha: simd.splat_f32s(self.alpha),
                         add: self.add || first > 0,
                         width: end - start,
-                        fresh: end - (vector + count - 1) * lanes,
-                        next,
-                        asks_for_rows: has_long_rows && vector == 0,
+                        last_vector_values: end - (vector + count - 1) * lanes,
+                        next_b,
+                        prefetch_rows: has_long_rows && vector == 0,
                     };
                     strip.run(simd, row, group.min(m - row), count);
                 }
@@ -111,8 +116,8 @@ impl Product<'_> {
         }
     }
 
-    /// Rows shorter than a vector. The rows of `B` are filled up with zeros. The sums go to a buffer first,
-    /// where the end of each row is overwritten by the next.
+    /// The product for rows shorter than a vector. The rows of `B` are copied and padded with zeros. The sums of whole
+    /// vectors go to a buffer of pitch `n` first, in which each row overwrites the padding of the one before.
     #[inline(always)]
     fn narrow<S: Simd>(self, simd: S) {
         let ([m, k, n], lanes) = (self.sizes, S::F32_LANES);
@@ -139,9 +144,9 @@ impl Product<'_> {
                     alpha: simd.splat_f32s(1.0),
                     add: false,
                     width: lanes,
-                    fresh: lanes,
-                    next: &[],
-                    asks_for_rows: false,
+                    last_vector_values: lanes,
+                    next_b: &[],
+                    prefetch_rows: false,
                 };
                 strip.run(simd, row, rows, 1);
                 let add = self.add || first > 0;
@@ -159,6 +164,7 @@ impl Product<'_> {
     }
 }
 
+/// Adds `alpha * sums` to `c`, or overwrites `c` with `sums`.
 #[inline(always)]
 fn store(c: &mut [f32], sums: &[f32], alpha: f32, add: bool) {
     if add {
@@ -180,7 +186,7 @@ mod tests {
         for sizes in [
             [9, 5, 7],
             [50, 130, 16],
-            // Rows longer than a page.
+            // The rows are longer than a page.
             [9, 1200, 1100],
             [3, 2, 61],
             [8, 300, 40],

@@ -1,15 +1,17 @@
-//! Products of rows with rows: `C[i, j] (+)= alpha * sum_k A[i, k] B[j, k]`.
+//! Matrix products with a transposed right operand, as dot products of rows:
+//! `C[i, j] (+)= alpha * sum_k A[i, k] B[j, k]`.
 //!
-//! The rows of `B` are read once, a few at a time, and multiplied with all rows of `A`, of which there are
-//! few. The order of a sum does not depend on the tile that it falls into.
+//! Loop order, from outside: rows of `B` by tiles, rows of `A` by tiles, terms. `B`, the larger operand, is read once
+//! from memory; `A` has few rows and stays in a cache. The order of a sum does not depend on the tile that it falls
+//! into.
 
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::matrix::Matrix;
 use crate::tile::{has_32_registers, split};
 
-/// Most rows of `A` and of `B` in one tile: 25 sums in 32 registers, 10 in 16.
-const fn tile_of<S: Simd>() -> (usize, usize) {
+/// The largest numbers of rows of `A` and of `B` in a tile: 25 accumulators for 32 registers, 10 for 16.
+const fn tile_size<S: Simd>() -> (usize, usize) {
     if has_32_registers::<S>() {
         (5, 5)
     } else if S::F32_LANES > 1 {
@@ -19,24 +21,24 @@ const fn tile_of<S: Simd>() -> (usize, usize) {
     }
 }
 
-/// One product.
+/// One matrix product.
 pub(crate) struct DotProduct<'a> {
-    /// `m` by `k`.
+    /// The left operand, `m` by `k`.
     pub a: Matrix<'a>,
-    /// `n` by `k`.
+    /// The right operand, transposed: `n` by `k`.
     pub b: Matrix<'a>,
-    /// `[m][n]`.
+    /// The result, `[m][n]`.
     pub c: &'a mut [f32],
-    /// `m`, `k` and `n`.
+    /// `[m, k, n]`.
     pub sizes: [usize; 3],
-    /// Factor of the sums; 1 where they overwrite `C`.
+    /// The factor of the sums. It must be 1 if `add` is not set.
     pub alpha: f32,
-    /// Add to `C` instead of overwriting it.
+    /// Whether to add to `C` instead of overwriting it.
     pub add: bool,
 }
 
 impl DotProduct<'_> {
-    /// Runs the product on the widest vectors the processor has.
+    /// Computes the product on the widest vectors of the processor.
     pub fn run(self) {
         let [m, _, n] = self.sizes;
         assert!(self.c.len() == m * n);
@@ -49,7 +51,7 @@ impl WithSimd for DotProduct<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        for (j, count) in split(self.sizes[2], tile_of::<S>().1) {
+        for (j, count) in split(self.sizes[2], tile_size::<S>().1) {
             match count {
                 1 => self.band::<S, 1>(simd, j),
                 2 => self.band::<S, 2>(simd, j),
@@ -62,10 +64,10 @@ impl WithSimd for DotProduct<'_> {
 }
 
 impl DotProduct<'_> {
-    /// All rows of `A` with `NR` rows of `B` from `j` on.
+    /// Multiplies all rows of `A` with `NR` rows of `B`, from row `j` on.
     #[inline(always)]
     fn band<S: Simd, const NR: usize>(&mut self, simd: S, j: usize) {
-        for (i, count) in split(self.sizes[0], tile_of::<S>().0) {
+        for (i, count) in split(self.sizes[0], tile_size::<S>().0) {
             match count {
                 1 => self.tile::<S, 1, NR>(simd, i, j),
                 2 => self.tile::<S, 2, NR>(simd, i, j),
@@ -76,11 +78,12 @@ impl DotProduct<'_> {
         }
     }
 
-    /// `MR` rows of `A` by `NR` rows of `B`, kept in registers over the whole length.
+    /// Computes a tile of `MR` rows of `A` by `NR` rows of `B`, from rows `i` and `j` on. The accumulators stay in
+    /// registers over all terms.
     #[inline(always)]
     fn tile<S: Simd, const MR: usize, const NR: usize>(&mut self, simd: S, i: usize, j: usize) {
-        // Tiles are never larger, but the compiler cannot see that and would generate the code.
-        let (rows, columns) = tile_of::<S>();
+        // Tiles are never larger than `tile_size`, but the compiler cannot see that and would generate their code.
+        let (rows, columns) = tile_size::<S>();
         if MR > rows || NR > columns {
             return;
         }

@@ -1,21 +1,22 @@
-//! Buffers that a worker thread keeps between calls.
+//! Scratch buffers, which each thread keeps from one kernel to the next.
 
 use std::cell::RefCell;
 
-/// The buffers of one thread. They grow to the largest shape seen and are not given back.
+/// The scratch buffers of one thread. They grow to the largest shape so far and never shrink. The comments name
+/// the main use of each; other kernels use the same buffers for other values.
 #[derive(Default)]
 pub(crate) struct Scratch {
     /// One staged image.
     pub image: Vec<f32>,
-    /// The rows of the im2col matrix, in either form.
+    /// The rows of the im2col matrix, shifted or copied.
     pub rows: Vec<f32>,
-    /// Output gradients in the same form.
+    /// Output gradients, on the pitch of `rows`.
     pub grad: Vec<f32>,
     /// Packed weights.
     pub panels: Vec<f32>,
-    /// Output rows of one block, before the surplus columns are dropped.
+    /// The output rows of one block of filters, with their surplus columns.
     pub block: Vec<f32>,
-    /// Values of a block of an element-wise program.
+    /// The registers of an element-wise program, each of which holds the values of one block.
     pub registers: Vec<Vec<f32>>,
 }
 
@@ -23,16 +24,17 @@ thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
-/// Runs `f` with this thread's buffers.
+/// Runs `f` with this thread's scratch buffers.
 pub(crate) fn with<R>(f: impl FnOnce(&mut Scratch) -> R) -> R {
     SCRATCH.with(|cell| match cell.try_borrow_mut() {
         Ok(mut scratch) => f(&mut scratch),
-        // Only a kernel that another kernel calls would come here, and there is none.
+        // This would only happen if a kernel called another kernel inside `with`. None does.
         Err(_) => f(&mut Scratch::default()),
     })
 }
 
-/// Lends one of this thread's buffers to `f`, for kernels whose items use the other buffers.
+/// Lends one of this thread's buffers to `f`. Inside, [`with`] may be called for the other buffers, as the items of
+/// a shared kernel do.
 pub(crate) fn lend<R>(
     buffer: impl Fn(&mut Scratch) -> &mut Vec<f32>,
     f: impl FnOnce(&mut Vec<f32>) -> R,
@@ -43,8 +45,7 @@ pub(crate) fn lend<R>(
     result
 }
 
-/// The first `len` values of `buffer`, which is extended with zeros if it is shorter. The values are those of
-/// an earlier call.
+/// The first `len` values of `buffer`, which grows if it is shorter. The values are those of an earlier use.
 pub(crate) fn room(buffer: &mut Vec<f32>, len: usize) -> &mut [f32] {
     if buffer.len() < len {
         buffer.resize(len, 0.0);

@@ -11,8 +11,8 @@ pub struct Conv2d {
     pub dilation: [usize; 2],
     /// The number of groups of channels. An output depends only on the channels of its group.
     pub groups: usize,
-    /// Multiply every pixel with the weights themselves. Otherwise, 3x3 kernels of stride 1 with many channels
-    /// may be computed from transformed weights and pixels, which is faster and rounds a little more.
+    /// Whether every pixel is multiplied with the weights directly. Otherwise, 3x3 and 5x5 kernels of stride 1 with
+    /// many channels may be computed by Winograd's method, which is faster and rounds a little more.
     pub exact: bool,
 }
 
@@ -30,9 +30,9 @@ impl Default for Conv2d {
 }
 
 impl Conv2d {
-    /// Whether the kernels of this crate can run the convolution of `f32` tensors of these shapes
-    /// (`x: [batch, in, height, width]`, `w: [out, in / groups, kh, kw]`). They cannot run empty tensors and
-    /// kernels larger than the padded image, which are left to burn.
+    /// Whether the kernels of this crate can compute the convolution of `f32` tensors of these shapes
+    /// (`x: [batch, in, height, width]`, `w: [out, in / groups, kh, kw]`). Empty tensors, and kernels larger than the
+    /// padded image, are left to burn.
     pub fn supports(&self, x_shape: &[usize], w_shape: &[usize]) -> bool {
         let (&[n, c, h, w], &[o, c_in, kh, kw]) = (x_shape, w_shape) else {
             return false;
@@ -46,7 +46,7 @@ impl Conv2d {
             && w + 2 * self.padding[1] > dx * (kw - 1)
     }
 
-    /// The sizes of one supported convolution.
+    /// The sizes of a convolution of these shapes. Panics if it is not supported.
     pub(crate) fn sizes(&self, x: [usize; 4], w: [usize; 4]) -> Sizes {
         assert!(
             self.supports(&x, &w),
@@ -79,43 +79,41 @@ impl Conv2d {
 /// an image.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sizes {
-    /// Images of all groups.
+    /// The number of images, each of all groups.
     pub batch: usize,
-    /// Groups.
+    /// The number of groups.
     pub groups: usize,
-    /// Input channels of a group.
+    /// The number of input channels of a group.
     pub channels: usize,
-    /// Input image.
+    /// The size of the input image.
     pub image: [usize; 2],
-    /// Zeros on each side.
+    /// The number of zeros on each side.
     pub padding: [usize; 2],
-    /// Input image with its padding.
+    /// The size of the input image with its padding.
     pub padded: [usize; 2],
-    /// Stride.
     pub stride: [usize; 2],
-    /// Dilation.
     pub dilation: [usize; 2],
-    /// Output channels of a group.
+    /// The number of output channels of a group.
     pub filters: usize,
-    /// Kernel.
+    /// The size of the kernel.
     pub kernel: [usize; 2],
-    /// Output image.
+    /// The size of the output image.
     pub output: [usize; 2],
 }
 
 impl Sizes {
-    /// Values of one input image (of one group).
+    /// The number of values of one input image (of one group).
     pub fn image_len(&self) -> usize {
         self.channels * self.image[0] * self.image[1]
     }
 
-    /// Values of one output image (of one group).
+    /// The number of values of one output image (of one group).
     pub fn output_len(&self) -> usize {
         self.filters * self.pixels()
     }
 
-    /// Images from `first` on of a group, from `values` of all groups of all images, `len` of them
-    /// each.
+    /// The images of one group, from image `first` on. `values` has all images of all groups,
+    /// `[batch][groups][len]`.
     pub fn images<'a>(
         &self,
         values: &'a [f32],
@@ -129,34 +127,34 @@ impl Sizes {
             .map(move |image| &image[..len])
     }
 
-    /// Pixels of one output channel.
+    /// The number of pixels of one output channel.
     pub fn pixels(&self) -> usize {
         self.output[0] * self.output[1]
     }
 
-    /// Multiplications and additions of each of the three passes.
+    /// The number of multiplications and additions of a pass: the output, or one of the two gradients.
     pub fn flops(&self) -> usize {
         2 * self.batch * self.groups * self.output_len() * self.taps()
     }
 
-    /// Weights of one filter: the rows of the im2col matrix.
+    /// The number of weights of one filter, which is the number of rows of the im2col matrix.
     pub fn taps(&self) -> usize {
         self.channels * self.kernel[0] * self.kernel[1]
     }
 
-    /// Shape of the input.
+    /// The shape of the input.
     pub fn x_shape(&self) -> [usize; 4] {
         let channels = self.groups * self.channels;
         [self.batch, channels, self.image[0], self.image[1]]
     }
 
-    /// Shape of the output.
+    /// The shape of the output.
     pub fn y_shape(&self) -> [usize; 4] {
         let filters = self.groups * self.filters;
         [self.batch, filters, self.output[0], self.output[1]]
     }
 
-    /// Shape of the weight.
+    /// The shape of the weight.
     pub fn w_shape(&self) -> [usize; 4] {
         let filters = self.groups * self.filters;
         [filters, self.channels, self.kernel[0], self.kernel[1]]
@@ -165,7 +163,7 @@ impl Sizes {
 
 /// Consecutive filters of a group.
 #[derive(Clone, Copy)]
-pub(crate) struct Filters {
+pub(crate) struct FilterRange {
     /// The group.
     pub group: usize,
     /// The first filter.

@@ -1,4 +1,4 @@
-//! The logarithm of the softmax.
+//! The logarithm of the softmax, for about a thousand values at a time, which stay in the first-level cache.
 
 use burn_backend::TensorMetadata;
 use burn_flex::FlexTensor;
@@ -8,8 +8,8 @@ use crate::lanes;
 use crate::math::{exp, log};
 use crate::simd::vectorize;
 
-/// The number of values that are computed together. They come from many rows, because a few classes do not
-/// fill a vector.
+/// The number of values that are computed together. They are those of many rows, because the exponentials of a row with
+/// few classes would not fill a vector.
 const BLOCK: usize = 1024;
 
 /// `x - ln Σ e^x` along the last dimension, in place if `x` is not shared.

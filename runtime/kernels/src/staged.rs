@@ -1,13 +1,12 @@
-//! The staged image of a convolution: with its padding, and divided into planes.
+//! The staged image of a convolution: a copy with padding, divided into planes by the stride.
 //!
-//! With a stride of 2, neighbouring pixels of an output read every second pixel of the image. The pixels whose row
-//! has the same remainder by the vertical stride `sy`, and whose column has the same remainder by the horizontal
-//! stride `sx`, are therefore a plane of their own: `[channels][sy][sx][height / sy][width / sx]`, rounded up.
-//! Neighbouring output pixels read neighbouring values of a plane, as they read neighbouring pixels of the image
-//! where the stride is 1.
+//! With a stride of 2, neighbouring output pixels read every second pixel of the image. The staged image therefore has
+//! one plane for each remainder of the row by the vertical stride `sy` and of the column by the horizontal stride `sx`:
+//! `[channels][sy][sx][height / sy][width / sx]`, rounded up. Neighbouring output pixels read neighbouring values of a
+//! plane, just as they read neighbouring pixels of the image if the stride is 1.
 //!
-//! There, the padding on the right of a row is the padding on the left of the next one. Rows of the im2col matrix go
-//! over all rows of a plane, and compute fewer values that nobody needs if these are shorter.
+//! If the horizontal stride is 1, the padding on the right of a line is also the padding on the left of the next line.
+//! Lines are then shorter, so a row of the im2col matrix, which goes over all lines of a plane, has fewer surplus pixels.
 
 use std::ops::Range;
 
@@ -15,24 +14,25 @@ use crate::lines;
 use crate::shape::Sizes;
 use crate::tile::LANES;
 
-/// Height and width of a plane.
+/// The height and the width of a plane.
 pub(crate) fn plane(sizes: &Sizes) -> [usize; 2] {
     let [height, width] = [0, 1].map(|axis| sizes.padded[axis].div_ceil(sizes.stride[axis]));
     match sizes.stride[1] {
-        // Not shorter than a row of the output: with a 1x1 kernel, the padding has output pixels of its own.
+        // A line must not be shorter than a line of the output: with a 1x1 kernel, there are output pixels for the
+        // padding alone.
         1 => [height, (width - sizes.padding[1]).max(sizes.output[1])],
         _ => [height, width],
     }
 }
 
-/// Values of the staged image, with the padding on the right of its last row, and room for the last row of the im2col
-/// matrix, which may read past the image.
+/// The number of values of the staged image, with the padding on the right of its last line, and with values for the last
+/// row of the im2col matrix, which may read past the image.
 pub(crate) fn staged_len(sizes: &Sizes) -> usize {
     let ([height, width], [sy, sx]) = (plane(sizes), sizes.stride);
     sizes.channels * sy * sx * height * width + sizes.padding[1] + LANES
 }
 
-/// For every row `(c, ky, kx)` of the im2col matrix, the place of the first pixel's value.
+/// The offset in the staged image of the first pixel of each row `(c, ky, kx)` of the im2col matrix.
 pub(crate) fn tap_offsets(sizes: &Sizes) -> Vec<usize> {
     let ([height, width], [sy, sx]) = (plane(sizes), sizes.stride);
     let ([kh, kw], [dy, dx]) = (sizes.kernel, sizes.dilation);
@@ -47,7 +47,7 @@ pub(crate) fn tap_offsets(sizes: &Sizes) -> Vec<usize> {
     offsets
 }
 
-/// Stages one image.
+/// Copies one image to the staged form, with zeros in the padding.
 pub(crate) fn stage(sizes: &Sizes, x: &[f32], staged: &mut [f32]) {
     if is_plain(sizes) {
         staged[..x.len()].copy_from_slice(x);
@@ -58,17 +58,18 @@ pub(crate) fn stage(sizes: &Sizes, x: &[f32], staged: &mut [f32]) {
     each_line(sizes, |line, row, columns| {
         let (from, into) = (&x[line], &mut staged[row]);
         if sizes.stride[1] == 1 {
-            lines::copy(from, &mut into[columns.into..][..from.len()]);
+            lines::copy(from, &mut into[columns.plane_column..][..from.len()]);
         } else {
-            let from = from[columns.first..].iter().step_by(sizes.stride[1]);
-            for (into, value) in into[columns.into..].iter_mut().zip(from) {
+            let from = from[columns.image_column..].iter();
+            let from = from.step_by(sizes.stride[1]);
+            for (into, value) in into[columns.plane_column..].iter_mut().zip(from) {
                 *into = *value;
             }
         }
     });
 }
 
-/// Copies a staged image, without its padding, to `x`.
+/// Copies a staged image to `x`, without its padding. Pixels that no tap reads become zero.
 pub(crate) fn unstage(sizes: &Sizes, staged: &[f32], x: &mut [f32]) {
     if is_plain(sizes) {
         x.copy_from_slice(&staged[..x.len()]);
@@ -81,10 +82,11 @@ pub(crate) fn unstage(sizes: &Sizes, staged: &[f32], x: &mut [f32]) {
     each_line(sizes, |line, row, columns| {
         let (into, from) = (&mut x[line], &staged[row]);
         if sizes.stride[1] == 1 {
-            lines::copy(&from[columns.into..], into);
+            lines::copy(&from[columns.plane_column..], into);
         } else {
-            let into = into[columns.first..].iter_mut();
-            for (into, value) in into.step_by(sizes.stride[1]).zip(&from[columns.into..]) {
+            let into = into[columns.image_column..].iter_mut();
+            let from = &from[columns.plane_column..];
+            for (into, value) in into.step_by(sizes.stride[1]).zip(from) {
                 *into = *value;
             }
         }
@@ -96,36 +98,37 @@ fn is_plain(sizes: &Sizes) -> bool {
     sizes.padding == [0, 0] && sizes.stride == [1, 1]
 }
 
-/// Whether a kernel reads pixels of this remainder.
+/// Whether some tap of the kernel reads the pixels of this remainder along an axis.
 fn is_read(sizes: &Sizes, axis: usize, remainder: usize) -> bool {
     let mut taps = (0..sizes.kernel[axis]).map(|k| k * sizes.dilation[axis]);
     taps.any(|tap| tap % sizes.stride[axis] == remainder)
 }
 
-/// The columns of a line that are of one remainder.
+/// The columns of a line with one remainder by the horizontal stride, which are in one plane.
 struct Columns {
     remainder: usize,
-    /// The first of them in the line of the image.
-    first: usize,
-    /// Its place in the row of the plane.
-    into: usize,
+    /// The first of these columns in the image.
+    image_column: usize,
+    /// The column of the plane to which it is copied.
+    plane_column: usize,
 }
 
-/// Calls `f(values of a line of the image, values of the row of a plane, columns)` for every line and every
-/// remainder of its columns that a kernel reads.
+/// Calls `f(line, row, columns)` for every line of the image and every remainder of its columns that the kernel reads.
+/// `line` is the range of the line in the image, and `row` that of a row of a plane in the staged image.
 fn each_line(sizes: &Sizes, mut f: impl FnMut(Range<usize>, Range<usize>, &Columns)) {
     let ([height, width], [sy, sx]) = (plane(sizes), sizes.stride);
     let ([top, left], [lines, pixels]) = (sizes.padding, sizes.image);
-    let read = (0..sx).filter(|remainder| is_read(sizes, 1, *remainder));
-    let columns = read.map(|remainder| {
-        let first = (remainder + sx - left % sx) % sx;
+    let remainders = (0..sx).filter(|remainder| is_read(sizes, 1, *remainder));
+    let columns = remainders.map(|remainder| {
+        let image_column = (remainder + sx - left % sx) % sx;
         Columns {
             remainder,
-            first,
-            into: (left + first) / sx,
+            image_column,
+            plane_column: (left + image_column) / sx,
         }
     });
-    let columns: Vec<Columns> = columns.filter(|columns| columns.first < pixels).collect();
+    let columns = columns.filter(|columns| columns.image_column < pixels);
+    let columns: Vec<Columns> = columns.collect();
     let rows: Vec<usize> = (0..lines)
         .filter(|y| is_read(sizes, 0, (top + y) % sy))
         .collect();

@@ -1,42 +1,47 @@
-//! Products whose rows are found through tables of offsets: `C[i] (+)= sum_k A[i, k] B[k]`, where row `k` of
-//! `B` and row `i` of `C` start at arbitrary offsets.
+//! The product behind the convolutions: `C[i] (+)= sum_k A[i, k] B[k]`, where row `k` of `B` and row `i` of `C` are
+//! vectors that start at arbitrary offsets. In the im2col product, they are shifted views of one image.
+//!
+//! One call computes a block of up to 8 rows of `C`. Loop order, from outside: [`DEPTH`] terms at a time, tiles along
+//! the rows, terms. A tile of all rows of the block by 3 (or 2) vectors stays in registers over its terms. The
+//! factors `A` are packed in a panel `[k][rows]`, whose part of `DEPTH` terms stays in the first-level cache. Each
+//! value of `C` is summed in the order of `k`, whatever the tile it falls into.
 
 use pulp::{Arch, Simd, WithSimd};
 
 /// The largest number of rows of a block. 8 rows of 3 vectors are 24 accumulators, which fit in 32 registers
-/// beside the operands.
+/// together with the operands.
 pub(crate) const ROWS: usize = 8;
 
-/// The number of values in the widest vector of any supported processor. Row lengths are multiples of it.
+/// The number of `f32` lanes of the widest vector of any supported processor. Row lengths are multiples of it.
 pub(crate) const LANES: usize = 16;
 
-/// The number of terms that are summed in registers before they are added to `C`. Their part of a packed
-/// panel (16 KiB) stays in the first-level cache.
+/// The number of terms that are summed in registers before the sums are added to `C`. The part of a panel that has
+/// so many terms (16 KiB) stays in the first-level cache.
 pub(crate) const DEPTH: usize = 512;
 
 /// The largest number of rows of a block with 16 registers. 6 rows of 2 vectors are 12 accumulators.
 const ROWS_OF_16_REGISTERS: usize = 6;
 
-/// Splits `rows` into blocks `(start, count)` of as many rows as the processor's registers hold.
+/// Splits `rows` into blocks `(start, count)` that fit the processor's registers.
 pub(crate) fn blocks(rows: usize) -> impl Iterator<Item = (usize, usize)> {
-    split(rows, Arch::new().dispatch(MostRows))
+    split(rows, Arch::new().dispatch(MaxRows))
 }
 
-/// The most rows of a block on this processor.
-struct MostRows;
+/// Calls [`max_rows`] for the processor's instruction set.
+struct MaxRows;
 
-impl WithSimd for MostRows {
+impl WithSimd for MaxRows {
     type Output = usize;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> usize {
-        most_rows::<S>()
+        max_rows::<S>()
     }
 }
 
-/// The most rows of a block with this instruction set. Without vectors, speed is not what matters: few forms
-/// of a tile are compiled.
-pub(crate) const fn most_rows<S: Simd>() -> usize {
+/// The largest number of rows of a block with this instruction set. Without vectors, speed does not matter, so only
+/// few sizes of a tile are compiled.
+pub(crate) const fn max_rows<S: Simd>() -> usize {
     if has_32_registers::<S>() {
         ROWS
     } else if S::F32_LANES > 1 {
@@ -51,38 +56,38 @@ pub(crate) const fn has_32_registers<S: Simd>() -> bool {
     S::REGISTER_COUNT >= 32
 }
 
-/// Splits `rows` into blocks `(start, count)` of at most `most` rows. They are as even as possible, because a
-/// block of a single row is limited by latency.
-pub(crate) fn split(rows: usize, most: usize) -> impl Iterator<Item = (usize, usize)> {
-    let count = rows.div_ceil(most).max(1);
+/// Splits `rows` into blocks `(start, count)` of at most `max` rows. The blocks are as even as possible, because a
+/// block of a single row has too few independent additions to hide their latency.
+pub(crate) fn split(rows: usize, max: usize) -> impl Iterator<Item = (usize, usize)> {
+    let count = rows.div_ceil(max).max(1);
     (0..count).map(move |i| {
         let start = i * rows / count;
         (start, (i + 1) * rows / count - start)
     })
 }
 
-/// One block of rows.
+/// The product for one block of rows of `C`.
 pub(crate) struct RowBlock<'a> {
-    /// Rows of the block, 1 to [`ROWS`].
+    /// The number of rows of the block, 1 to [`ROWS`].
     pub rows: usize,
-    /// Factors, `[k][rows]`.
+    /// The factors `A`, packed as `[k][rows]`.
     pub panel: &'a [f32],
-    /// The values of the rows of `B`.
+    /// The values in which the rows of `B` lie.
     pub b: &'a [f32],
-    /// The start of row `k` of `B`.
+    /// The start of each row `k` of `B` in `b`. Its length is the number of terms.
     pub b_offsets: &'a [usize],
-    /// Length of a row, a multiple of [`LANES`].
+    /// The length of a row, a multiple of [`LANES`].
     pub len: usize,
-    /// The values of the rows of `C`. Rows may overlap if `add` is set.
+    /// The values in which the rows of `C` lie. Rows may overlap if `add` is set.
     pub c: &'a mut [f32],
-    /// The start of row `i` of `C`.
+    /// The start of each row `i` of `C` in `c`.
     pub c_offsets: &'a [usize],
-    /// Add to `C` instead of overwriting it.
+    /// Whether to add to `C` instead of overwriting it.
     pub add: bool,
 }
 
 impl RowBlock<'_> {
-    /// Runs the product on the widest vectors the processor has.
+    /// Computes the product on the widest vectors of the processor.
     pub fn run(self) {
         assert!(self.panel.len() == self.rows * self.b_offsets.len());
         assert!(self.c_offsets.len() == self.rows && self.len.is_multiple_of(LANES));
@@ -108,7 +113,7 @@ impl WithSimd for RowBlock<'_> {
     }
 }
 
-/// All tiles of a block of `MR` rows.
+/// Computes all tiles of a block of `MR` rows.
 #[inline(always)]
 fn rows<S: Simd, const MR: usize>(simd: S, mut block: RowBlock<'_>) {
     let lanes = S::F32_LANES;
@@ -134,7 +139,8 @@ fn rows<S: Simd, const MR: usize>(simd: S, mut block: RowBlock<'_>) {
     }
 }
 
-/// `MR` rows by `NV` vectors, kept in registers over all terms.
+/// Computes a tile of `MR` rows by `NV` vectors, from value `p` of each row on, and adds it to `C` or overwrites `C`.
+/// The accumulators stay in registers over all terms of the panel.
 #[inline(always)]
 fn tile<S: Simd, const MR: usize, const NV: usize>(
     simd: S,
@@ -196,7 +202,7 @@ pub(crate) mod tests {
         for (rows, terms, len) in [(8, 5, 96), (3, 700, 16), (1, 2, 80), (6, 513, 64)] {
             let (panel, b) = (numbers(terms * rows), numbers(3 * terms + len));
             let b_offsets: Vec<usize> = (0..terms).map(|k| 3 * k).collect();
-            // Overlapping rows, which all results are added to.
+            // The rows of `C` overlap, so several results are added to one value.
             let c_offsets: Vec<usize> = (0..rows).map(|i| 2 * i).collect();
             let mut expected = vec![1.0; len + 2 * rows];
             for i in 0..rows {

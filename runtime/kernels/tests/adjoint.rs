@@ -1,5 +1,5 @@
-//! The convolution against its definition, and its gradients against the forward pass: for a
-//! bilinear map `y = f(x, w)`, `<f(x, w), g> = <x, f_x*(g)> = <w, f_w*(g)>` for every `g`.
+//! Tests the convolution against its definition, and its gradients against the forward pass. A convolution is a bilinear map
+//! `y = f(x, w)`, so `<f(x, w), g> = <x, f_x*(g)> = <w, f_w*(g)>` for every `g`.
 
 use burn_backend::{TensorData, TensorMetadata};
 use burn_flex::FlexTensor;
@@ -13,7 +13,7 @@ fn tensor(shape: &[usize], seed: usize) -> FlexTensor {
     FlexTensor::from_data(TensorData::new(values, shape.to_vec()))
 }
 
-/// Inner product, and the sum of the absolute values of its terms.
+/// The inner product, and the sum of the absolute values of its terms.
 fn dot(a: &FlexTensor, b: &FlexTensor) -> (f64, f64) {
     let terms = a.storage::<f32>().iter().zip(b.storage::<f32>());
     terms.fold((0.0, 1.0), |(sum, size), (a, b)| {
@@ -22,7 +22,7 @@ fn dot(a: &FlexTensor, b: &FlexTensor) -> (f64, f64) {
     })
 }
 
-/// The definition, one output at a time.
+/// The convolution by its definition, one output at a time.
 fn naive(x: &FlexTensor, w: &FlexTensor, o: &Conv2d, out: &[usize]) -> Vec<f64> {
     let (xs, ws) = (x.shape(), w.shape());
     let (xv, wv) = (x.storage::<f32>(), w.storage::<f32>());

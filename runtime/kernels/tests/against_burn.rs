@@ -1,4 +1,4 @@
-//! Convolutions against burn-flex's own operations, and what the kernels refuse.
+//! Tests convolutions against burn-flex's own operations, and the shapes that the kernels do not support.
 
 use burn_backend::ops::{ConvOptions, ModuleOps};
 use burn_backend::{Shape, TensorData, TensorMetadata};

@@ -1,4 +1,4 @@
-//! Fused programs against an interpreter that runs one step at a time on one element.
+//! Tests fused programs against an interpreter that computes one element at a time, step by step.
 
 use burn_backend::TensorData;
 use burn_flex::FlexTensor;
@@ -26,7 +26,7 @@ fn unary(function: Unary, x: f64) -> f64 {
         Unary::Neg => -x,
         Unary::Abs => x.abs(),
         Unary::Sign => {
-            // Of -0 and of what is not a number, it is 0.
+            // The sign of -0 and of a NaN is 0.
             if x == 0.0 || x.is_nan() {
                 0.0
             } else {
@@ -99,8 +99,8 @@ fn interpret(steps: &[Step], operands: impl Fn(usize) -> f32) -> Vec<f32> {
     values
 }
 
-/// Equal, or equal up to rounding. Differences of nearly equal numbers are why programs that the
-/// tests draw use each inexact function on operands only.
+/// Whether two numbers are equal, or equal up to rounding. A difference of two inexact and nearly equal numbers would have a
+/// large relative error, so the random programs of the tests apply inexact functions to operands only.
 fn close(ours: f32, exact: f32) -> bool {
     ours == exact
         || (ours.is_nan() && exact.is_nan())
@@ -183,7 +183,7 @@ fn step() -> impl Strategy<Value = (usize, usize, usize, usize, usize)> {
     (0..4usize, 0..16usize, 0..100usize, 0..100usize, 0..100usize)
 }
 
-/// A program of four operands and a constant first.
+/// A random program that begins with four operands and a constant.
 fn steps(drawn: &[(usize, usize, usize, usize, usize)]) -> Vec<Step> {
     let mut steps: Vec<Step> = (0..4).map(Step::Operand).collect();
     steps.push(Step::Constant(0.75));
@@ -242,7 +242,7 @@ proptest! {
         let program = FusedProgram::with_reductions(
             steps.clone(), outputs.clone(), reductions,
         ).unwrap();
-        // Not all operands need be loaded.
+        // A program need not load all operands.
         let values: Vec<Vec<f32>> = (0..4).map(|i| numbers(m * n, i + 1)).collect();
         let operands: Vec<FlexTensor> = (0..4).map(|i| match forms[i] {
             0 | 4 => tensor(values[i].clone(), &[m, n]),
@@ -256,7 +256,7 @@ proptest! {
             2 => i % n,
             _ => i / n,
         }];
-        // Some are shared, so that their buffers cannot be reused.
+        // Some operands are shared, so that their buffers cannot be reused.
         let _kept: Vec<FlexTensor> = operands.iter().zip(forms)
             .filter(|(_, form)| *form == 4).map(|(t, _)| t.clone()).collect();
         let results = program.run(operands, &[m, n]).unwrap();
@@ -267,7 +267,7 @@ proptest! {
                 prop_assert!(*ours == exact || (ours.is_nan() && exact.is_nan()), "{} {}", ours, exact);
             }
         }
-        // Row after row, as burn-flex adds.
+        // Rows are added one after another, as in burn-flex.
         for (ours, value) in results.leading_sums.iter().zip(&leading) {
             prop_assert_eq!(&ours.layout().shape()[..], &[1, n]);
             for (j, ours) in ours.storage::<f32>().iter().enumerate() {
@@ -286,7 +286,7 @@ proptest! {
     }
 }
 
-/// A constant keeps its register while the steps before it run, also where one is free by then.
+/// A constant has a register of its own from the first step on, even if an earlier step frees another register.
 #[test]
 fn a_constant_after_the_steps_that_free_a_register() {
     let steps = vec![
@@ -303,7 +303,7 @@ fn a_constant_after_the_steps_that_free_a_register() {
     assert_eq!(results.outputs[0].storage::<f32>(), [0.5, 1.0]);
 }
 
-/// The sums are of the values before an output takes the buffer.
+/// Sums of an operand use its values, although an output overwrites its buffer.
 #[test]
 fn views_and_empty_tensors() {
     let steps = vec![
@@ -354,7 +354,7 @@ fn wrong_programs_and_operands_are_refused() {
     ));
 }
 
-/// Every number of a program is computed once, however often it is read.
+/// A scalar of a program is computed once, however often it is read.
 #[test]
 fn a_factor_that_is_squared_again_and_again() {
     let mut steps = vec![Step::Operand(0), Step::Operand(1), Step::Constant(1.0)];

@@ -1,4 +1,4 @@
-//! Outputs of fused programs that take the buffers of operands.
+//! Tests fused programs whose outputs take the buffers of operands.
 
 use burn_backend::TensorData;
 use burn_flex::FlexTensor;
@@ -26,7 +26,7 @@ fn a_buffer_that_nobody_shares_is_reused() {
         vec![],
     )
     .unwrap();
-    // The second size is more than a cache holds.
+    // The second size does not fit in a cache.
     for len in [3000, 200_003] {
         let (a, b) = (
             tensor(numbers(len, 1), &[len]),

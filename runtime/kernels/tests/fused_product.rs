@@ -1,4 +1,4 @@
-//! A program that a product is added to, against the two after one another.
+//! Tests a program with an added product against the program followed by the product.
 
 use burn_backend::{TensorData, TensorMetadata};
 use burn_flex::FlexTensor;
@@ -29,7 +29,7 @@ fn pull() -> FusedProgram {
 
 #[test]
 fn rows_are_done_as_a_whole_is() {
-    // One part; several; rows longer than a block; blocks that no whole rows fill.
+    // The sizes give one part, several parts, rows longer than a block, and blocks that are not whole rows.
     for [m, n, k] in [
         [3, 1, 2],
         [130, 10, 9],
@@ -66,7 +66,7 @@ fn rows_are_done_as_a_whole_is() {
     }
 }
 
-/// In place it is one loop; otherwise it is run step by step, as it is with one more result.
+/// In place, the update is one loop. Otherwise, and with one more result, it is computed step by step.
 #[test]
 fn a_pull_has_the_bits_of_its_steps() {
     let steps = vec![
@@ -99,7 +99,7 @@ fn a_pull_has_the_bits_of_its_steps() {
     }
 }
 
-/// The updates of FedProx and SCAFFOLD: values as of the two after one another, in place or not.
+/// The updates of FedProx and SCAFFOLD with an added product have the values of the two one after another, in place or not.
 #[test]
 fn an_update_with_a_product_has_the_bits_of_both() {
     let pull = vec![
@@ -124,8 +124,8 @@ fn an_update_with_a_product_has_the_bits_of_both() {
         FusedProgram::new(pull, vec![5], vec![6]).unwrap(),
         FusedProgram::new(correction, vec![6], vec![]).unwrap(),
     ];
-    // Several parts; the last one short; rows of less than a vector, and of more than a part; more terms
-    // than are added at once; one row.
+    // The sizes give several parts, a short last part, rows shorter than a vector and longer than a part, more terms than
+    // are added at once, and a single row.
     for [m, n, k] in [
         [784, 200, 10],
         [131, 37, 50],

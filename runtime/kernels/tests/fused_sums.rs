@@ -1,4 +1,4 @@
-//! Sums over some of the dimensions of a program's values, and large programs, which threads share.
+//! Tests sums over some of the dimensions of a program's values, and large programs, which threads share.
 
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ fn scaled(shape: &[usize], x: &[f32], c: &[f32]) -> Results {
 
 #[test]
 fn sums_of_channels() {
-    // Planes of few pixels, of many, of several blocks, of one pixel, and many parts.
+    // The shapes have planes of few pixels, of many pixels, of several blocks and of one pixel, and many parts.
     for shape in [
         &[3, 4, 5, 5][..],
         &[2, 3, 14, 14],
@@ -95,7 +95,7 @@ fn sums_of_channels() {
     }
 }
 
-/// The update alone would be one loop, which takes no such sums.
+/// Without these sums, the update would be one loop. That loop does not support them.
 #[test]
 fn an_update_with_sums_of_channels() {
     let shape = [2, 3, 4];

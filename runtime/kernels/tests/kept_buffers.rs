@@ -1,4 +1,4 @@
-//! Kernels whose results are in buffers of earlier tensors: what was there before does not matter.
+//! Tests that the result of a kernel does not depend on the earlier values of a buffer from the pool.
 
 use burn_backend::TensorData;
 use burn_flex::FlexTensor;
@@ -14,7 +14,7 @@ fn tensor(shape: &[usize]) -> FlexTensor {
     FlexTensor::from_data(TensorData::new(values, shape.to_vec()))
 }
 
-/// Runs a kernel in new memory, and then in a buffer of NaNs.
+/// Runs a kernel with newly allocated buffers, and then with buffers full of NaNs.
 fn check(what: &str, kernel: impl Fn() -> FlexTensor) {
     buffers::begin_run();
     let first = kernel();
@@ -43,7 +43,7 @@ fn what_was_in_a_buffer_does_not_matter() {
         stride: [2, 2],
         ..padded
     };
-    // Winograd's method in blocks and in bands, products of rows and of columns.
+    // These use Winograd's method in blocks and in bands, and products with plain and with transposed operands.
     let plain = Conv2d::default();
     for (name, options, [batch, channels, side], kernel) in [
         ("blocks", &padded, [4, 64, 10], 3),

@@ -1,4 +1,4 @@
-//! Kernels against their definitions, against burn-flex, and with other numbers of threads.
+//! Tests the kernels against their definitions, against burn-flex, and with different numbers of threads.
 
 #![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
 

@@ -1,4 +1,4 @@
-//! The matrix products against burn-flex's own and against sums in `f64`.
+//! Tests the matrix products against burn-flex's own and against sums in `f64`.
 
 use burn_backend::ops::FloatTensorOps;
 use burn_backend::{TensorData, TensorMetadata};
@@ -20,11 +20,11 @@ fn tensor(rows: usize, columns: usize, seed: u64) -> FlexTensor {
     FlexTensor::from_data(TensorData::new(values, [rows, columns]))
 }
 
-/// How an operand lies in memory.
+/// The memory layout of an operand.
 #[derive(Debug, Clone, Copy)]
 struct Form {
     transposed: bool,
-    /// Rows and columns of a larger matrix before and after it.
+    /// A part of a larger matrix, with rows and columns before and after it.
     margin: [usize; 4],
 }
 
@@ -182,7 +182,7 @@ proptest! {
 
 #[test]
 fn batches_of_other_layouts() {
-    // Heads of an attention: the matrices' rows are parts of longer ones.
+    // These are the heads of an attention, whose rows are parts of longer rows.
     let a = tensor(6, 40, 1)
         .reshape(vec![2, 3, 4, 10].into())
         .transpose(1, 2);
@@ -253,7 +253,7 @@ fn what_the_kernels_cannot_multiply_is_refused() {
 
 #[test]
 fn an_update_is_rounded_as_a_product_and_a_sum() {
-    // Rows of less than a vector, of whole ones, and of a part beside whole ones.
+    // The rows are shorter than a vector, whole vectors, and whole vectors with a part of one.
     for columns in [7, 10, 16, 40, 100] {
         for (form, alpha) in [(PLAIN, -0.1), (TRANSPOSED, 0.3)] {
             let (a, b) = (operand(30, 20, form, 1), tensor(20, columns, 2));
@@ -276,7 +276,7 @@ fn an_update_by_no_terms_is_the_tensor() {
     let a = tensor(3, 5, 2).narrow(1, 0, 0);
     let b = tensor(5, 4, 3).narrow(0, 0, 0);
     assert_eq!(values(&matmul_update(y.clone(), 2.0, &a, &b)), values(&y));
-    // Not even rows of the transpose.
+    // Here, the rows of the transpose are not contiguous either.
     let y = tensor(4, 3, 1).transpose(0, 1);
     let sum = matmul_update(y.clone(), 1.0, &tensor(3, 5, 2), &tensor(5, 4, 3));
     close(

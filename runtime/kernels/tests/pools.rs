@@ -1,4 +1,4 @@
-//! Pools against burn-flex's own operations.
+//! Tests pools against burn-flex's own operations.
 
 use burn_backend::ops::{FloatTensorOps, ModuleOps};
 use burn_backend::{IntDType, TensorData, TensorMetadata};
@@ -52,7 +52,7 @@ fn check_max_pool(x_shape: [usize; 4], options: MaxPool2d, levels: u32) {
         padding,
         dilation,
     } = options;
-    // Few distinct values, for ties.
+    // The tensor has few distinct values, so that maxima are tied.
     let values = tensor(&x_shape, 5);
     let values = values.storage::<f32>().iter();
     let values: Vec<f32> = values.map(|v| (v * levels as f32).round()).collect();
@@ -167,7 +167,7 @@ fn pools_read_views_as_their_logical_values() {
         close(&values, &expected, "max");
         let means = avg_pool2d(&x, &average);
         close(&means, &avg_pool2d(&copy(&x), &average), "mean");
-        // The input stands for a gradient of some larger pool's output.
+        // The input serves as the gradient of a larger pool's output.
         let window = AvgPool2d {
             kernel: [2, 2],
             stride: [1, 1],

@@ -1,4 +1,4 @@
-//! Results do not depend on the number of helper threads.
+//! Tests that results do not depend on the number of helper threads.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ fn helpers(count: usize) -> Vec<Arc<ThreadPool>> {
     (0..count).map(|_| Arc::new(pool())).collect()
 }
 
-/// Values of every size, whose sums depend on the order.
+/// Values of very different magnitudes, whose sums depend on the order of addition.
 fn tensor(shape: &[usize]) -> FlexTensor {
     let value = |i: usize| ((i * 7919) % 10_007) as f32 / 3e3 - 1.7;
     let values: Vec<f32> = (0..shape.iter().product()).map(value).collect();
@@ -33,7 +33,7 @@ fn same(what: &str, f: impl Fn() -> FlexTensor) {
     }
 }
 
-/// Each of them is large enough to be shared.
+/// Each of these convolutions is large enough to be shared.
 #[test]
 fn convolutions_have_the_same_bits() {
     for (x_shape, w_shape, stride, padding, groups) in [
@@ -42,9 +42,9 @@ fn convolutions_have_the_same_bits() {
         ([5, 40, 16, 16], [72, 40, 3, 3], 1, 1, 1),
         ([6, 48, 33, 33], [40, 48, 3, 3], 2, 1, 1),
         ([30, 24, 20, 20], [36, 8, 3, 3], 1, 1, 3),
-        // Its few weights are summed by images.
+        // It has few weights, so the threads share its images for the weight gradient.
         ([35, 16, 16, 16], [32, 16, 4, 4], 2, 1, 1),
-        // By Winograd's method.
+        // It is computed by Winograd's method.
         ([7, 96, 22, 22], [72, 96, 3, 3], 1, 1, 1),
         ([9, 160, 16, 16], [144, 80, 3, 3], 1, 1, 2),
         ([6, 200, 8, 8], [240, 100, 3, 3], 1, 1, 2),
@@ -75,7 +75,7 @@ fn products_have_the_same_bits() {
         [20, 1024, 512],
         [61, 517, 300],
         [128, 300, 280],
-        // Divided by columns. With four helpers, the last part has fewer columns than a vector has values.
+        // The threads share its columns. With four helpers, the last part has fewer columns than a vector has lanes.
         [32, 900, 1030],
         [45, 260, 1030],
     ] {

@@ -1,15 +1,15 @@
-//! The dimensions over which a program sums.
+//! The sizes of a program's shape that its sums need.
 
-/// The shape of a program's values, as its sums see it.
+/// The shape of a program's values, `[batch, channels, ..]`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Dims {
-    /// All elements.
+    /// The number of all elements.
     pub len: usize,
-    /// Elements for each index of the first dimension.
+    /// The number of elements for each index of the first dimension.
     pub inner: usize,
-    /// The size of the second dimension.
+    /// The size of the second dimension; 1 if there is none.
     pub channels: usize,
-    /// Elements for each index of the first two dimensions, at least 1.
+    /// The number of elements for each index of the first two dimensions, at least 1.
     pub pixels: usize,
 }
 

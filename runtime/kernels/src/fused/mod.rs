@@ -1,8 +1,12 @@
 //! Straight-line element-wise programs in one pass over memory.
 //!
-//! burn-flex runs every element-wise operation as a pass of its own. This module computes a whole chain of
-//! operations for one block of elements at a time. Intermediate values stay in the first-level cache,
-//! operands are read once, and outputs are written once.
+//! burn-flex runs every element-wise operation as a pass of its own. This module computes a whole chain of operations for
+//! one block of about a thousand elements at a time. Intermediate values are in *registers*, buffers of one block each, which
+//! stay in the first-level cache. Operands are read once, and outputs are written once.
+//!
+//! A [`FusedProgram`] is a list of steps with registers assigned. [`FusedProgram::run`] checks the operands (`run`), binds
+//! them to the program (`bound_program`), divides the elements into parts for threads (`parts`) and parts into blocks
+//! (`block_layout`), and computes a block step by step (`block_runner`).
 //!
 //! ```
 //! use burn_flex::FlexTensor;
@@ -27,21 +31,21 @@
 //! # Ok::<(), fedround_kernels::fused::FusedError>(())
 //! ```
 
-mod ahead;
-mod blocks;
+mod block_layout;
+mod block_runner;
+mod bound_program;
 mod broadcast;
 mod dims;
 mod error;
-mod extent;
+mod operand_prefetch;
 mod parts;
 mod program;
 mod run;
 mod step;
 mod sums;
 mod update;
-mod work;
 
-pub(crate) use extent::BLOCK;
+pub(crate) use block_layout::BLOCK;
 
 pub use error::FusedError;
 pub use program::{FusedProgram, Reductions};

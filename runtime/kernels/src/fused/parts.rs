@@ -1,56 +1,59 @@
-//! Running a program in parts, which several threads may share, or between which something else is done.
+//! Runs a program in parts: for several threads, or with a matrix product that is added after each part.
 
 use std::mem::take;
 use std::ops::Range;
 
-use super::blocks::Run;
-use super::extent::BLOCK;
+use super::block_layout::BLOCK;
+use super::block_runner::BlockRunner;
+use super::bound_program::BoundProgram;
 use super::sums::Sums;
-use super::work::Work;
 use crate::matmul::ScaledProduct;
 use crate::scratch;
 use crate::team;
 
-/// Elements of a part, about. A thread computes so many in some 30 µs.
+/// The approximate number of elements of a part. A thread computes them in some 30 µs.
 const PART: usize = 1 << 16;
-/// FLOPs of a matrix product that takes as long as an element of a program, about.
-const FLOPS: usize = 64;
-/// The number of rows to which a product is added at a time. Together with the operands of the program they
-/// stay in the second-level cache.
+/// The approximate cost of an element in FLOPs of a matrix product.
+const FLOPS_PER_ELEMENT: usize = 64;
+/// The number of rows to which a product is added at a time. Together with the operands of the program they stay in the
+/// second-level cache.
 const ROWS: usize = 48;
 
-impl Work<'_> {
-    /// Runs the program. The parts depend on the shape alone, so that sums do, too.
+impl BoundProgram<'_> {
+    /// Runs the program, and writes its outputs to `targets`. The parts depend on the shape only, so the order of the sums
+    /// does too.
     pub fn run(&self, targets: Vec<&mut [f32]>) -> Sums {
         let len = self.dims.len;
         let part = match self.program.leading_sums.as_slice() {
-            [] => self.extent.part(1, PART, len),
-            // These are in order.
+            [] => self.layout.part_len(1, PART, len),
+            // Sums over the first dimension are taken in order, so they have no parts.
             _ => len.max(1),
         };
         if part >= len {
             return self.run_part(0..len, targets);
         }
         let mut parts = parts(len, part, targets);
-        team::each(len * FLOPS, parts.iter_mut(), |part| {
+        team::each(len * FLOPS_PER_ELEMENT, parts.iter_mut(), |part| {
             let targets = take(&mut part.targets);
             part.sums = Some(self.run_part(part.elements.clone(), targets));
         });
-        let mut all = Sums::zero(self.program, self.dims);
+        let mut total = Sums::zero(self.program, self.dims);
         let sums = parts.into_iter().filter_map(|part| part.sums);
-        sums.for_each(|part| all.add(&part));
-        all
+        sums.for_each(|part| total.add(&part));
+        total
     }
 
+    /// Runs the program on some elements, on this thread.
     fn run_part(&self, elements: Range<usize>, targets: Vec<&mut [f32]>) -> Sums {
         self.with_registers(|registers| {
-            let mut run = Run::new(self, elements.start, targets, registers);
-            run.blocks(elements);
-            run.sums
+            let mut runner = BlockRunner::new(self, elements.start, targets, registers);
+            runner.run(elements);
+            runner.sums
         })
     }
 
-    /// Runs the program, and adds a product to the first output, some rows at a time while they are in the cache.
+    /// Runs the program, and adds a matrix product with rows of `row` values to the first output. Some rows at a time are
+    /// computed and added to, while they are in the cache.
     pub fn run_and_add(
         &self,
         targets: Vec<&mut [f32]>,
@@ -58,19 +61,19 @@ impl Work<'_> {
         product: &ScaledProduct,
     ) -> Sums {
         self.with_registers(|registers| {
-            let mut run = Run::new(self, 0, targets, registers);
+            let mut runner = BlockRunner::new(self, 0, targets, registers);
             let len = self.dims.len;
-            let part = self.extent.part(row, ROWS * row, len);
+            let part = self.layout.part_len(row, ROWS * row, len);
             for first in (0..len).step_by(part) {
                 let elements = first..len.min(first + part);
-                run.blocks(elements.clone());
-                product.add_to(first / row, run.output(0, elements));
+                runner.run(elements.clone());
+                product.add_to(first / row, runner.output(0, elements));
             }
-            run.sums
+            runner.sums
         })
     }
 
-    /// Lends this thread's registers.
+    /// Calls `f` with enough of this thread's registers for the program.
     fn with_registers<R>(&self, f: impl FnOnce(&mut [Vec<f32>]) -> R) -> R {
         let mut registers = scratch::with(|scratch| take(&mut scratch.registers));
         let count = self.program.register_count;
@@ -83,24 +86,27 @@ impl Work<'_> {
     }
 }
 
-/// Some elements, their places in the outputs, and then their sums.
+/// A part of the elements.
 struct Part<'a> {
     elements: Range<usize>,
+    /// The outputs for these elements.
     targets: Vec<&'a mut [f32]>,
+    /// The sums over these elements, once they are computed.
     sums: Option<Sums>,
 }
 
+/// Divides `len` elements and the outputs into parts of `part` elements.
 fn parts(len: usize, part: usize, mut targets: Vec<&mut [f32]>) -> Vec<Part<'_>> {
     let firsts = (0..len).step_by(part);
     let parts = firsts.map(|first| {
         let elements = first..len.min(first + part);
-        let of_part = targets.iter_mut().map(|target| {
-            let (now, rest) = take(target).split_at_mut(elements.len());
-            *target = rest;
-            now
+        let part_targets = targets.iter_mut().map(|target| {
+            let (head, tail) = take(target).split_at_mut(elements.len());
+            *target = tail;
+            head
         });
         Part {
-            targets: of_part.collect(),
+            targets: part_targets.collect(),
             elements,
             sums: None,
         }

@@ -1,4 +1,4 @@
-//! Checked programs and the allocation of their registers.
+//! Programs: the check of their steps, the merging of steps, and the allocation of registers.
 
 use super::error::FusedError;
 use super::step::{Binary, Step};
@@ -7,32 +7,34 @@ use super::step::{Binary, Step};
 #[derive(Debug, Clone, PartialEq)]
 pub struct FusedProgram {
     pub(super) steps: Vec<Step>,
-    /// Values that are results.
+    /// The values whose elements are results.
     pub(super) outputs: Vec<usize>,
+    /// The sums over all elements.
     pub(super) sums: Vec<Sum>,
-    /// Values whose sums over the first dimension are results.
+    /// The values whose sums over the first dimension are results.
     pub(super) leading_sums: Vec<usize>,
+    /// The sums over all dimensions but the second.
     pub(super) channel_sums: Vec<Sum>,
-    /// The register of each step's value.
+    /// The register of the value of each step.
     pub(super) registers: Vec<usize>,
-    /// Number of registers.
+    /// The number of registers.
     pub(super) register_count: usize,
-    /// Number of operands.
+    /// The number of operands.
     pub(super) operand_count: usize,
-    /// Whether a step is computed, and not merged into another step.
+    /// For each step, whether it is needed. It is not if no result uses it, or if it is merged into another step.
     pub(super) live: Vec<bool>,
-    /// Whether the elements of a step's value, or sums of them, are results.
+    /// For each step, whether its value is an output or is read by a sum. All elements of such a value are needed.
     pub(super) is_result: Vec<bool>,
 }
 
-/// Values whose sums are results of a program.
+/// The values whose sums are results of a program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reductions {
-    /// Sums over all elements.
+    /// The values that are summed over all elements.
     pub all: Vec<usize>,
-    /// Sums over the first dimension.
+    /// The values that are summed over the first dimension.
     pub leading: Vec<usize>,
-    /// Sums over all dimensions but the second, that of channels.
+    /// The values that are summed over all dimensions but the second, that of channels.
     pub channels: Vec<usize>,
 }
 
@@ -40,14 +42,14 @@ pub struct Reductions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sum {
     /// The sum of a value.
-    Of(usize),
-    /// The sum of a product that nothing else uses, which is therefore never stored.
-    OfProduct(usize, usize),
+    Value(usize),
+    /// The sum of the product of two values. No step uses the product, so it is never stored.
+    Product(usize, usize),
 }
 
 impl FusedProgram {
-    /// A program of these steps. Its results are the values `outputs`, and the sums of the values `sums` over
-    /// all elements. Steps that no result needs are left out.
+    /// A program of these steps. Its results are the values `outputs`, and the sums of the values `sums` over all elements.
+    /// Steps that no result needs are not computed.
     ///
     /// # Errors
     /// If a step uses a value before it is computed, or a result is not the number of a step.
@@ -85,15 +87,15 @@ impl FusedProgram {
         let mut sum = |value| match steps[value] {
             Step::Binary(Binary::Mul, a, b) if uses[value] == 1 => {
                 uses[value] = 0;
-                Sum::OfProduct(a, b)
+                Sum::Product(a, b)
             }
-            _ => Sum::Of(value),
+            _ => Sum::Value(value),
         };
         let sums = all.into_iter().map(&mut sum).collect();
         let channel_sums = channels.into_iter().map(sum).collect();
         for number in 0..steps.len() {
             if uses[number] > 0
-                && let Some((step, product)) = with_product(&steps, &uses, number)
+                && let Some((step, product)) = merge_product(&steps, &uses, number)
             {
                 steps[number] = step;
                 uses[product] = 0;
@@ -120,11 +122,11 @@ impl FusedProgram {
         for value in [&program.outputs[..], &program.summed()].concat() {
             program.is_result[value] = true;
         }
-        (program.registers, program.register_count) = allot(&program);
+        (program.registers, program.register_count) = allocate_registers(&program);
         Ok(program)
     }
 
-    /// The steps that are computed, with their numbers.
+    /// The steps that are needed, with their numbers.
     pub(super) fn live_steps(&self) -> impl Iterator<Item = (usize, &Step)> {
         let steps = self.steps.iter().enumerate();
         steps.filter(|(number, _)| self.live[*number])
@@ -139,16 +141,16 @@ impl FusedProgram {
 }
 
 impl Sum {
-    /// The values that are read.
+    /// The values that the sum reads.
     fn values(self) -> [usize; 2] {
         match self {
-            Self::Of(value) => [value, value],
-            Self::OfProduct(a, b) => [a, b],
+            Self::Value(value) => [value, value],
+            Self::Product(a, b) => [a, b],
         }
     }
 }
 
-/// Checks that each step and each result is of values that are there.
+/// Checks that each step uses only values of earlier steps, and that each result is the value of a step.
 fn check(steps: &[Step], results: &[usize]) -> Result<(), FusedError> {
     for (step, reads) in steps.iter().map(arguments).enumerate() {
         if let Some(value) = reads.into_iter().find(|value| *value >= step) {
@@ -162,7 +164,7 @@ fn check(steps: &[Step], results: &[usize]) -> Result<(), FusedError> {
     }
 }
 
-/// How many results and steps, of those that results need, use each value.
+/// For each value, the number of results and needed steps that use it.
 fn uses(steps: &[Step], results: &[usize]) -> Vec<usize> {
     let mut uses = vec![0; steps.len()];
     results.iter().for_each(|value| uses[*value] += 1);
@@ -174,8 +176,8 @@ fn uses(steps: &[Step], results: &[usize]) -> Vec<usize> {
     uses
 }
 
-/// A sum or difference with a product that nothing else uses, as one step, and the product.
-fn with_product(steps: &[Step], uses: &[usize], number: usize) -> Option<(Step, usize)> {
+/// If a step adds or subtracts a product that nothing else uses: the merged step, and the number of the product.
+fn merge_product(steps: &[Step], uses: &[usize], number: usize) -> Option<(Step, usize)> {
     let factors = |value: usize| match steps[value] {
         Step::Binary(Binary::Mul, x, y) if uses[value] == 1 => Some((x, y)),
         _ => None,
@@ -207,28 +209,27 @@ pub(super) fn arguments(step: &Step) -> impl Iterator<Item = usize> + use<> {
     values.into_iter().flatten()
 }
 
-/// A register for every value, and the number of registers. Operands and constants keep their registers, so
-/// that these are not filled for every block. Results keep theirs until the end of the block.
-fn allot(program: &FusedProgram) -> (Vec<usize>, usize) {
-    let (steps, is_read) = (&program.steps, |step: &Step| {
-        arguments(step).next().is_none()
-    });
+/// Allocates a register for each value, and gives the registers and their number. Operands and constants keep their
+/// registers, so that these need not be filled again for each block. Results keep theirs until the end of the block.
+fn allocate_registers(program: &FusedProgram) -> (Vec<usize>, usize) {
+    let steps = &program.steps;
+    let is_leaf = |step: &Step| arguments(step).next().is_none();
     let mut last_use = vec![0; steps.len()];
     for (number, step) in program.live_steps() {
         arguments(step).for_each(|value| last_use[value] = number);
     }
     for (number, step) in program.live_steps() {
-        if is_read(step) || program.is_result[number] {
+        if is_leaf(step) || program.is_result[number] {
             last_use[number] = steps.len();
         }
     }
     let (mut registers, mut free, mut count) = (vec![0; steps.len()], Vec::new(), 0);
-    // These come first: they are filled once for all blocks, and no other value may use their registers.
-    for (number, _) in program.live_steps().filter(|(_, step)| is_read(step)) {
+    // Operands and constants come first: their registers are filled once for all blocks, so no other value may use them.
+    for (number, _) in program.live_steps().filter(|(_, step)| is_leaf(step)) {
         registers[number] = count;
         count += 1;
     }
-    for (number, step) in program.live_steps().filter(|(_, step)| !is_read(step)) {
+    for (number, step) in program.live_steps().filter(|(_, step)| !is_leaf(step)) {
         registers[number] = free.pop().unwrap_or_else(|| {
             count += 1;
             count - 1
@@ -237,7 +238,7 @@ fn allot(program: &FusedProgram) -> (Vec<usize>, usize) {
         for value in arguments(step) {
             if last_use[value] == number {
                 free.push(registers[value]);
-                // A step may use a value twice.
+                // A step may use a value twice, which must not free its register twice.
                 last_use[value] = 0;
             }
         }

@@ -1,16 +1,16 @@
-//! Running a program on tensors.
+//! Runs a program on tensors: checks the operands, chooses the output buffers, and collects the results.
 
 use burn_backend::{DType, Shape, TensorMetadata};
 use burn_flex::{FlexTensor, Layout};
 
+use super::block_layout::BlockLayout;
+use super::bound_program::{BoundProgram, Source};
 use super::broadcast::Broadcast;
 use super::dims::Dims;
 use super::error::FusedError;
-use super::extent::Extent;
 use super::program::FusedProgram;
 use super::step::Step;
 use super::sums::Sums;
-use super::work::{Source, Work};
 use crate::buffers;
 use crate::flex::floats;
 use crate::matmul::ScaledProduct;
@@ -30,23 +30,26 @@ pub struct Results {
 
 impl Results {
     fn of(outputs: Vec<FlexTensor>, sums: Sums, shape: &[usize]) -> Self {
-        // The sizes of some dimensions, and 1 for the others.
-        let sizes = |are_kept: fn(usize) -> bool| -> Vec<usize> {
+        // The shape with size 1 for the dimensions that are summed.
+        let sum_shape = |is_kept: fn(usize) -> bool| -> Vec<usize> {
             let sizes = shape.iter().enumerate();
             sizes
-                .map(|(i, n)| if are_kept(i) { *n } else { 1 })
+                .map(|(i, n)| if is_kept(i) { *n } else { 1 })
                 .collect()
         };
-        let (leading, channels) = (sizes(|dim| dim > 0), sizes(|dim| dim == 1));
-        let single = |sums: Vec<f64>| sums.into_iter().map(|sum| sum as f32).collect();
+        let leading_shape = sum_shape(|dim| dim > 0);
+        let channel_shape = sum_shape(|dim| dim == 1);
+        let to_f32 = |sums: Vec<f64>| sums.into_iter().map(|sum| sum as f32).collect();
         let leading_sums = sums.leading.into_iter();
         let channel_sums = sums.channels.into_iter();
         Self {
             outputs,
-            sums: single(sums.all),
-            leading_sums: leading_sums.map(|sums| floats(sums, &leading)).collect(),
+            sums: to_f32(sums.all),
+            leading_sums: leading_sums
+                .map(|sums| floats(sums, &leading_shape))
+                .collect(),
             channel_sums: channel_sums
-                .map(|sums| floats(single(sums), &channels))
+                .map(|sums| floats(to_f32(sums), &channel_shape))
                 .collect(),
         }
     }
@@ -55,31 +58,31 @@ impl Results {
 impl FusedProgram {
     /// Runs the program on this thread and, if it is large, on its [helpers](crate::team).
     ///
-    /// An output takes the buffer of an operand that has the full shape, that nobody else holds, and that is
-    /// not an output itself. Other contiguous operands are read in place, and views are copied first. The
-    /// order of computation depends on the shapes only. A sum is taken in 64 lanes within a block of about a
-    /// thousand elements, and in `f64` over the blocks; a sum of a channel likewise within each of its planes. A
-    /// sum over the first dimension is taken in order, from zero.
+    /// An output takes the buffer of an operand that has the full shape, that nobody else holds, and that is not an output
+    /// itself. Other contiguous operands are read in place, and views are copied first.
+    ///
+    /// The order of computation depends on the shapes only. A sum is taken in 64 lanes within a block of about a thousand
+    /// elements, and in `f64` over the blocks. The sum of a channel is taken likewise within each of its planes. A sum over
+    /// the first dimension is taken in order, from zero.
     ///
     /// # Shapes
-    /// An operand has the shape `shape`, or one that is broadcast to it such that the dimensions that are not
-    /// repeated are neighbours: a scalar (`[1]`, `[1, 1]`), a row (`[n]` or `[1, n]`), a column
-    /// (`[m, 1]`), channels (`[1, c, 1, 1]`).
+    /// An operand has the shape `shape`, or one that is broadcast to it such that the dimensions that are not repeated are
+    /// neighbours: a scalar (`[1]`, `[1, 1]`), a row (`[n]` or `[1, n]`), a column (`[m, 1]`), or channels (`[1, c, 1, 1]`).
     ///
     /// # Errors
-    /// If the number of operands, a type (all are `f32`) or a shape is wrong.
+    /// If the number of operands, a type (all must be `f32`) or a shape is wrong.
     pub fn run(&self, operands: Vec<FlexTensor>, shape: &[usize]) -> Result<Results, FusedError> {
         self.execute(operands, shape, None)
     }
 
-    /// Like [`run`](Self::run), and adds a product to the first output, some rows at a time while they are in
-    /// the cache. This is an optimizer's step for a dense layer if the program also changes the weight.
+    /// Like [`run`](Self::run), and adds a product to the first output, some rows at a time while they are in the cache. This
+    /// is an optimizer's step for a dense layer in which the program changes the weight too.
     ///
     /// # Shapes
-    /// As [`run`](Self::run), where the shape `[m, n]` is that of the product too.
+    /// As [`run`](Self::run). `shape` is also the shape of the product, `[m, n]`.
     ///
     /// # Errors
-    /// As [`run`](Self::run), or if the shape of the product is another one, or if there is no output.
+    /// As [`run`](Self::run), or if the product has another shape, or if the program has no output.
     pub fn run_and_add(
         &self,
         operands: Vec<FlexTensor>,
@@ -97,6 +100,7 @@ impl FusedProgram {
         self.execute(operands, shape, Some(product))
     }
 
+    /// [`run`](Self::run), or [`run_and_add`](Self::run_and_add) if there is a product.
     fn execute(
         &self,
         operands: Vec<FlexTensor>,
@@ -107,16 +111,16 @@ impl FusedProgram {
         let mut operands: Vec<FlexTensor> = operands.into_iter().map(dense).collect();
         let dims = Dims::of(shape);
         let len = dims.len;
-        let replaced = self.replaced(&operands, &broadcasts, len);
-        // New outputs, which are overwritten.
-        let new = replaced.iter().map(|operand| match operand {
+        let reused = self.reused_operands(&operands, &broadcasts, len);
+        // New buffers for the outputs that do not reuse the buffer of an operand.
+        let new = reused.iter().map(|operand| match operand {
             Some(_) => Vec::new(),
-            None => buffers::any(len),
+            None => buffers::arbitrary(len),
         });
         let mut new: Vec<Vec<f32>> = new.collect();
         let mut targets: Vec<&mut [f32]> = new.iter_mut().map(|new| &mut new[..]).collect();
         let sources = operands.iter_mut().enumerate().map(|(i, operand)| {
-            match replaced.iter().position(|operand| *operand == Some(i)) {
+            match reused.iter().position(|operand| *operand == Some(i)) {
                 Some(output) => {
                     targets[output] = operand.storage_mut();
                     Source::Output(output)
@@ -128,24 +132,24 @@ impl FusedProgram {
             }
         });
         let sources: Vec<Source<'_>> = sources.collect();
-        // Blocks end at the ends of a product's rows, and of planes that are summed.
+        // Blocks end at the ends of the product's rows, and of planes that are summed.
         let row = match product {
             Some(_) => shape[1],
             None => 1,
         };
         let planes = (!self.channel_sums.is_empty()).then_some(dims.pixels);
-        let work = Work {
+        let bound = BoundProgram {
             program: self,
             operands: &sources,
             broadcasts: &broadcasts,
             dims,
-            extent: Extent::new(&broadcasts, len, row, planes),
+            layout: BlockLayout::new(&broadcasts, len, row, planes),
         };
         let sums = match product {
-            Some(product) => work.run_and_add(targets, row, product),
-            None => work.run(targets),
+            Some(product) => bound.run_and_add(targets, row, product),
+            None => bound.run(targets),
         };
-        let outputs = new.into_iter().zip(&replaced).map(|(new, operand)| {
+        let outputs = new.into_iter().zip(&reused).map(|(new, operand)| {
             let layout = Layout::contiguous(Shape::from(shape.to_vec()));
             match operand {
                 Some(operand) => operands[*operand].clone().with_layout(layout),
@@ -153,12 +157,12 @@ impl FusedProgram {
             }
         });
         let results = Results::of(outputs.collect(), sums, shape);
-        // The buffers of those that were replaced are held by outputs, too.
+        // Returns the operands' buffers to the pool. Reused ones stay, because the outputs hold them too.
         operands.into_iter().for_each(buffers::keep);
         Ok(results)
     }
 
-    /// How each operand is repeated.
+    /// Checks the operands, and gives the broadcast of each.
     fn check(
         &self,
         operands: &[FlexTensor],
@@ -184,8 +188,8 @@ impl FusedProgram {
         operands.iter().enumerate().map(check).collect()
     }
 
-    /// The operand whose buffer each output takes.
-    fn replaced(
+    /// For each output, the operand whose buffer it reuses; `None` if it gets a new buffer.
+    fn reused_operands(
         &self,
         operands: &[FlexTensor],
         broadcasts: &[Broadcast],
@@ -197,7 +201,7 @@ impl FusedProgram {
                 .clone()
                 .any(|output| self.steps[*output] == Step::Operand(operand))
         };
-        let mut free = operands.iter().enumerate().filter(|(i, tensor)| {
+        let mut reusable = operands.iter().enumerate().filter(|(i, tensor)| {
             tensor.is_unique()
                 && broadcasts[*i].is_full(len)
                 && tensor.storage::<f32>().len() == len
@@ -205,7 +209,7 @@ impl FusedProgram {
         });
         self.outputs
             .iter()
-            .map(|_| free.next().map(|(i, _)| i))
+            .map(|_| reusable.next().map(|(i, _)| i))
             .collect()
     }
 }

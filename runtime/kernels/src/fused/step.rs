@@ -1,6 +1,6 @@
-//! The steps of a program, and how one is computed for a block.
+//! The steps of a program, and their computation for a block: one vectorized loop for each step.
 
-use Values::{All, Each};
+use Values::{Scalar, Slice};
 
 use crate::math;
 
@@ -15,11 +15,11 @@ pub enum Step {
     Unary(Unary, usize),
     /// A function of two values.
     Binary(Binary, usize, usize),
-    /// `(a, x, y)`: `a + x * y`, rounded twice. A program merges the two steps into this one.
+    /// `(a, x, y)`: `a + x * y`, rounded after the product and after the sum. A program merges two steps into this one.
     MulAdd(usize, usize, usize),
-    /// `(a, x, y)`: `a - x * y`, in the same way.
+    /// `(a, x, y)`: `a - x * y`, rounded likewise.
     MulSub(usize, usize, usize),
-    /// `(mask, a, b)`: `a` where the mask is not 0, else `b`.
+    /// `(mask, a, b)`: `a` where the mask is not 0, and `b` elsewhere.
     Select(usize, usize, usize),
 }
 
@@ -63,11 +63,11 @@ pub enum Unary {
     },
     /// `x` to a power. Powers other than 1, 2 and 3 are computed one element at a time.
     Powf(f32),
-    /// 1 where `x` is 0, else 0.
+    /// 1 where `x` is 0, and 0 elsewhere.
     Not,
 }
 
-/// A function of two values. Comparisons and logical functions return 1 for true and 0 for false. They take
+/// A function of two values. Comparisons and logical functions return 1 for true and 0 for false. Logical functions take
 /// every value except 0 as true.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Binary {
@@ -93,42 +93,41 @@ pub enum Binary {
     Equal,
     /// `a != b`.
     NotEqual,
-    /// Both.
+    /// Whether both are true.
     And,
-    /// At least one.
+    /// Whether at least one is true.
     Or,
-    /// 0 where `a <= 0`, else `b`: the gradient of [`Unary::Relu`] where `a` is its result.
+    /// 0 where `a <= 0`, and `b` elsewhere: the gradient of [`Unary::Relu`], whose result is `a`.
     ReluGrad,
 }
 
 /// The values of a step for the elements of a block.
 #[derive(Clone, Copy)]
 pub(super) enum Values<'a> {
-    /// One for each element.
-    Each(&'a [f32]),
-    /// One for all elements.
-    All(f32),
+    /// One value for each element.
+    Slice(&'a [f32]),
+    /// One value for all elements.
+    Scalar(f32),
 }
 
 impl Values<'_> {
-    /// The values, of which there is one if it is the same for all elements: a loop over them serves both
-    /// cases, and is compiled once.
+    /// The values as a slice, of length 1 for a scalar. One compiled loop over the slice serves both cases.
     #[inline(always)]
-    fn slice(&self) -> &[f32] {
+    fn as_slice(&self) -> &[f32] {
         match self {
-            Each(values) => values,
-            All(value) => std::slice::from_ref(value),
+            Slice(values) => values,
+            Scalar(value) => std::slice::from_ref(value),
         }
     }
 }
 
 impl Step {
-    /// Whether it is a function of other values.
+    /// Whether the step is a function of other values.
     pub(super) fn is_computed(&self) -> bool {
         !matches!(self, Self::Operand(_) | Self::Constant(_))
     }
 
-    /// Computes a block of a step that is not an operand or a constant.
+    /// Computes the step for a block. An operand or a constant computes nothing.
     #[inline(always)]
     pub(super) fn run<'a>(self, read: impl Fn(usize) -> Values<'a>, to: &mut [f32]) {
         match self {
@@ -166,7 +165,7 @@ impl Unary {
             Self::Erf => map(x, to, math::erf),
             Self::Sin => map(x, to, f32::sin),
             Self::Cos => map(x, to, f32::cos),
-            // What is not a number stays so, as in burn and PyTorch.
+            // A NaN stays a NaN, as in burn and PyTorch.
             Self::Relu => map(x, to, |x| if x <= 0.0 { 0.0 } else { x }),
             Self::Clamp { min, max } => map(x, to, |x| {
                 let x = if x < min { min } else { x };
@@ -204,6 +203,7 @@ impl Binary {
     }
 }
 
+/// 1 for true and 0 for false.
 #[inline(always)]
 fn truth(holds: bool) -> f32 {
     if holds { 1.0 } else { 0.0 }
@@ -212,10 +212,10 @@ fn truth(holds: bool) -> f32 {
 /// Computes a block of a function of one value.
 #[inline(always)]
 fn map(x: Values<'_>, to: &mut [f32], f: impl Fn(f32) -> f32) {
-    for (to, x) in to.iter_mut().zip(x.slice()) {
+    for (to, x) in to.iter_mut().zip(x.as_slice()) {
         *to = f(*x);
     }
-    if let All(_) = x {
+    if let Scalar(_) = x {
         repeat_first(to);
     }
 }
@@ -224,13 +224,13 @@ fn map(x: Values<'_>, to: &mut [f32], f: impl Fn(f32) -> f32) {
 #[inline(always)]
 fn zip(a: Values<'_>, b: Values<'_>, to: &mut [f32], f: impl Fn(f32, f32) -> f32) {
     match (&a, &b) {
-        (Each(a), All(b)) => map(Each(a), to, |a| f(a, *b)),
-        (All(a), Each(b)) => map(Each(b), to, |b| f(*a, b)),
+        (Slice(a), Scalar(b)) => map(Slice(a), to, |a| f(a, *b)),
+        (Scalar(a), Slice(b)) => map(Slice(b), to, |b| f(*a, b)),
         _ => {
-            for (to, (a, b)) in to.iter_mut().zip(a.slice().iter().zip(b.slice())) {
+            for (to, (a, b)) in to.iter_mut().zip(a.as_slice().iter().zip(b.as_slice())) {
                 *to = f(*a, *b);
             }
-            if let (All(_), All(_)) = (a, b) {
+            if let (Scalar(_), Scalar(_)) = (a, b) {
                 repeat_first(to);
             }
         }
@@ -241,15 +241,15 @@ fn zip(a: Values<'_>, b: Values<'_>, to: &mut [f32], f: impl Fn(f32, f32) -> f32
 #[inline(always)]
 fn zip3([a, b, c]: [Values<'_>; 3], to: &mut [f32], f: impl Fn(f32, f32, f32) -> f32) {
     match (&a, &b, &c) {
-        (Each(a), Each(b), Each(c)) => {
+        (Slice(a), Slice(b), Slice(c)) => {
             let values = a.iter().zip(*b).zip(*c);
             for (to, ((a, b), c)) in to.iter_mut().zip(values) {
                 *to = f(*a, *b, *c);
             }
         }
-        (_, _, All(c)) => zip(a, b, to, |a, b| f(a, b, *c)),
-        (_, All(b), Each(c)) => zip(a, Each(c), to, |a, c| f(a, *b, c)),
-        (All(a), Each(b), Each(c)) => zip(Each(b), Each(c), to, |b, c| f(*a, b, c)),
+        (_, _, Scalar(c)) => zip(a, b, to, |a, b| f(a, b, *c)),
+        (_, Scalar(b), Slice(c)) => zip(a, Slice(c), to, |a, c| f(a, *b, c)),
+        (Scalar(a), Slice(b), Slice(c)) => zip(Slice(b), Slice(c), to, |b, c| f(*a, b, c)),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The sums of a program, and how a block is added to them.
+//! The sums of a program, and the addition of a block to them.
 
 use std::ops::Range;
 
@@ -7,13 +7,13 @@ use super::program::FusedProgram;
 use crate::buffers;
 use crate::lanes;
 
-/// The sums of some of the elements.
+/// The sums over a range of elements, or over all.
 pub(super) struct Sums {
-    /// Over all of them.
+    /// For each sum over all elements, its value.
     pub all: Vec<f64>,
-    /// Over the first dimension, in order.
+    /// For each sum over the first dimension, its values, [`Dims::inner`] of them. They are added in order.
     pub leading: Vec<Vec<f32>>,
-    /// Over all dimensions but the second.
+    /// For each sum over all dimensions but the second, its values, [`Dims::channels`] of them.
     pub channels: Vec<Vec<f64>>,
 }
 
@@ -28,45 +28,47 @@ impl Sums {
         }
     }
 
-    /// Adds the sums of further elements. Those over the first dimension have no parts.
+    /// Adds the sums over another part of the elements. Sums over the first dimension are not divided into parts, so they are
+    /// not added.
     pub fn add(&mut self, part: &Self) {
         let channels = self.channels.iter_mut().flatten();
-        let own = self.all.iter_mut().chain(channels);
-        let further = part.all.iter().chain(part.channels.iter().flatten());
-        own.zip(further).for_each(|(own, further)| *own += further);
+        let totals = self.all.iter_mut().chain(channels);
+        let sums = part.all.iter().chain(part.channels.iter().flatten());
+        totals.zip(sums).for_each(|(total, sum)| *total += sum);
     }
 }
 
-/// Adds values to sums, from place `start` on and again from the first one after the last.
+/// Adds values to sums over the first dimension. `start` is the number of the first value among all elements. After the last
+/// sum, it continues with the first one.
 #[inline(always)]
 pub(super) fn add_repeated(sums: &mut [f32], start: usize, mut values: &[f32]) {
-    let mut at = start % sums.len().max(1);
+    let mut index = start % sums.len().max(1);
     while !values.is_empty() {
-        let (now, rest) = values.split_at(values.len().min(sums.len() - at));
-        let sums = sums[at..].iter_mut().zip(now);
+        let (head, tail) = values.split_at(values.len().min(sums.len() - index));
+        let sums = sums[index..].iter_mut().zip(head);
         sums.for_each(|(sum, value)| *sum += value);
-        (values, at) = (rest, 0);
+        (values, index) = (tail, 0);
     }
 }
 
-/// Adds to the sum of each channel those of its elements from `start` on, `len` in all. `of` sums the
-/// elements of one channel, which are in a range of these.
+/// Adds the `len` elements from element `start` on to the sums of their channels. `sum` gives the sum of a range of these
+/// elements, which are all of one channel.
 #[inline(always)]
 pub(super) fn add_channels(
     sums: &mut [f64],
     pixels: usize,
     (start, len): (usize, usize),
-    of: impl Fn(Range<usize>) -> f32,
+    sum: impl Fn(Range<usize>) -> f32,
 ) {
-    let mut at = start;
-    while at < start + len {
-        let end = (at - at % pixels + pixels).min(start + len);
-        sums[at / pixels % sums.len()] += f64::from(of(at - start..end - start));
-        at = end;
+    let mut element = start;
+    while element < start + len {
+        let end = (element - element % pixels + pixels).min(start + len);
+        sums[element / pixels % sums.len()] += f64::from(sum(element - start..end - start));
+        element = end;
     }
 }
 
-/// `Σ a`.
+/// `Σ a`. Short slices are summed in fewer lanes, because reducing 64 lanes would take longer than the sum.
 #[inline(always)]
 pub(super) fn sum(a: &[f32]) -> f32 {
     match a.len() {
@@ -75,7 +77,7 @@ pub(super) fn sum(a: &[f32]) -> f32 {
     }
 }
 
-/// `Σ a · b`.
+/// `Σ a · b`, in as many lanes as [`sum`].
 #[inline(always)]
 pub(super) fn sum_of_product(a: &[f32], b: &[f32]) -> f32 {
     match a.len() {

@@ -1,26 +1,28 @@
-//! `w + c (w - w0)` with `|w - w0|²`, and `w + c d`, updates in place, in one loop.
+//! Two common programs as single loops: the updates in place `w + c (w - w0)` with the sum `|w - w0|²`, and `w + c d`.
 //!
-//! FedProx makes the first in every step, for all parameters, and SCAFFOLD the second. As separate steps of a
-//! program, every value would be written to the first-level cache and read again, which takes longer than
-//! reading both tensors from the second-level cache. The loop gives the same bits as the steps.
+//! FedProx computes the first one in every step for all parameters, and SCAFFOLD the second one. Computed step by step, every
+//! intermediate value would be written to the first-level cache and read again, which takes longer than reading both tensors
+//! from the second-level cache. The single loop gives the same results bit for bit.
 
+use super::bound_program::{BoundProgram, Source};
 use super::program::{Sum, arguments};
 use super::step::{Binary, Step, Values};
-use super::work::{Source, Work};
 use crate::lanes;
 
-/// The tensor by which another one is moved, and how far.
+/// An update of a tensor `w` in place.
 pub(super) struct Update<'a> {
+    /// The direction `d`, or the target `w0`.
     other: &'a [f32],
+    /// The factor `c`.
     factor: f32,
-    /// Whether it is the target of a pull, whose squared distance is summed, and not the direction.
+    /// Whether `other` is the target `w0`. Then the squared distance to it is summed.
     is_target: bool,
 }
 
 impl<'a> Update<'a> {
-    /// Recognises a program that is an update whose only output replaces `w`.
-    pub fn of(work: &Work<'a>) -> Option<Self> {
-        let program = work.program;
+    /// Recognizes a program that is such an update and whose only output reuses the buffer of `w`.
+    pub fn recognize(bound: &BoundProgram<'a>) -> Option<Self> {
+        let program = bound.program;
         let (&[y], [], []) = (
             &program.outputs[..],
             &program.leading_sums[..],
@@ -33,45 +35,47 @@ impl<'a> Update<'a> {
             Step::MulSub(w, a, b) => (w, [a, b], -1.0),
             _ => return None,
         };
-        let replaced = |operand: usize| matches!(work.operands[operand], Source::Output(0));
-        if !matches!(program.steps[w], Step::Operand(moved) if replaced(moved)) {
+        let is_reused = |operand: usize| matches!(bound.operands[operand], Source::Output(0));
+        if !matches!(program.steps[w], Step::Operand(operand) if is_reused(operand)) {
             return None;
         }
-        let values = |operand: usize| match work.operands[operand] {
+        let values = |operand: usize| match bound.operands[operand] {
             Source::Operand(values) => Some(values),
             _ => None,
         };
-        let is_full = |operand: usize| work.broadcasts[operand].is_full(work.dims.len);
-        let whole = |operand: usize| values(operand).filter(|_| is_full(operand));
-        let number = |operand: usize| match values(operand) {
-            Some(&[number]) => Some(number),
+        let is_full = |operand: usize| bound.broadcasts[operand].is_full(bound.dims.len);
+        let full_values = |operand: usize| values(operand).filter(|_| is_full(operand));
+        let scalar = |operand: usize| match values(operand) {
+            Some(&[value]) => Some(value),
             _ => None,
         };
-        // The other operand, where a factor is one or the distance to one.
+        // The other operand, and whether it is a target: `d` is a full operand and nothing is summed, or it is the
+        // difference `w - w0` and its square is summed.
         let direction = |d: usize| match (program.steps[d], &program.sums[..]) {
-            (Step::Operand(d), []) => Some((whole(d)?, false)),
-            (Step::Binary(Binary::Sub, from, target), &[Sum::OfProduct(x, y)]) => {
+            (Step::Operand(d), []) => Some((full_values(d)?, false)),
+            (Step::Binary(Binary::Sub, from, target), &[Sum::Product(x, y)]) => {
                 let Step::Operand(target) = program.steps[target] else {
                     return None;
                 };
-                let other = whole(target).filter(|_| [from, x, y] == [w, d, d])?;
+                let other = full_values(target).filter(|_| [from, x, y] == [w, d, d])?;
                 Some((other, true))
             }
             _ => None,
         };
+        // The factor and the direction may be in either order.
         [(a, b), (b, a)].into_iter().find_map(|(factor, d)| {
             let (other, is_target) = direction(d)?;
             Some(Self {
                 other,
-                factor: sign * numbers(&program.steps, number)[factor]?,
+                factor: sign * scalar_values(&program.steps, scalar)[factor]?,
                 is_target,
             })
         })
     }
 
-    /// Updates the block of `w` from element `start` on and returns its part of the sum, if there is one.
+    /// Updates a block of `w`, from element `start` on, and gives the sum over the block if there is a sum.
     #[inline(always)]
-    pub fn block(&self, start: usize, w: &mut [f32]) -> Option<f32> {
+    pub fn run(&self, start: usize, w: &mut [f32]) -> Option<f32> {
         let other = &self.other[start..start + w.len()];
         if !self.is_target {
             for (w, d) in w.iter_mut().zip(other) {
@@ -98,16 +102,17 @@ impl<'a> Update<'a> {
     }
 }
 
-/// The values of the steps that depend only on single numbers.
-fn numbers(steps: &[Step], number: impl Fn(usize) -> Option<f32>) -> Vec<Option<f32>> {
+/// The value of each step that depends on constants and scalar operands only; `None` for other steps. `scalar` gives the
+/// value of a scalar operand.
+fn scalar_values(steps: &[Step], scalar: impl Fn(usize) -> Option<f32>) -> Vec<Option<f32>> {
     let mut values: Vec<Option<f32>> = Vec::with_capacity(steps.len());
     for step in steps {
         let value = match *step {
-            Step::Operand(operand) => number(operand),
+            Step::Operand(operand) => scalar(operand),
             Step::Constant(c) => Some(c),
             step if arguments(&step).all(|value| values[value].is_some()) => {
                 let mut result = [0.0];
-                let read = |value: usize| Values::All(values[value].unwrap_or_default());
+                let read = |value: usize| Values::Scalar(values[value].unwrap_or_default());
                 step.run(read, &mut result);
                 Some(result[0])
             }

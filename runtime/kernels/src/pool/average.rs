@@ -12,13 +12,13 @@ use crate::simd::vectorize;
 /// rounded down (burn's `ceil_mode = false`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AvgPool2d {
-    /// Window.
+    /// The size of a window.
     pub kernel: [usize; 2],
     /// Input pixels between neighbouring windows.
     pub stride: [usize; 2],
     /// Zero pixels outside the image on both sides.
     pub padding: [usize; 2],
-    /// Whether the padding counts in the mean.
+    /// Whether the mean of a window counts its padding as zeros.
     pub count_include_pad: bool,
 }
 
@@ -37,6 +37,7 @@ impl AvgPool2d {
         Some([axis(0)?, axis(1)?])
     }
 
+    /// Computes what all planes of images of this size share.
     fn plan(&self, x_shape: [usize; 4]) -> Option<Plan> {
         assert!(
             self.supports(&x_shape),
@@ -64,12 +65,12 @@ impl AvgPool2d {
     }
 }
 
-/// A pooling of images of one size.
+/// An average pooling of planes of one size.
 struct Plan {
     axes: [Axis; 2],
     /// The number of pixels in the mean of each window, along each axis.
     pixels: [Vec<f32>; 2],
-    /// Whether the only window is the whole image.
+    /// Whether the only window is the whole plane.
     whole: bool,
 }
 
@@ -132,7 +133,7 @@ pub fn avg_pool2d_backward(
         #[inline(always)]
         || {
             for (grad, x) in grads.zip(x.chunks_exact_mut(h * w)) {
-                plan.spread(grad, &mut row, x);
+                plan.average_backward(grad, &mut row, x);
             }
         },
     );
@@ -140,7 +141,7 @@ pub fn avg_pool2d_backward(
 }
 
 impl Plan {
-    /// The means of a plane.
+    /// Writes the means of the windows of a plane.
     #[inline(always)]
     fn average(&self, x: &[f32], y: &mut [f32]) {
         let [rows, columns] = &self.axes;
@@ -163,30 +164,31 @@ impl Plan {
         }
     }
 
-    /// Adds each window's part of the gradient to its pixels.
+    /// Adds to each pixel of a plane its share of the gradients of the windows that contain it. `row` is a buffer for one
+    /// row of windows.
     #[inline(always)]
-    fn spread(&self, grad: &[f32], row: &mut [f32], x: &mut [f32]) {
+    fn average_backward(&self, grad: &[f32], row: &mut [f32], x: &mut [f32]) {
         let [rows, columns] = &self.axes;
         if self.whole {
             x.fill(grad[0] / x.len() as f32);
             return;
         }
         for (window, grad) in grad.chunks_exact(columns.output).enumerate() {
-            for ((part, grad), pixels) in row.iter_mut().zip(grad).zip(&self.pixels[1]) {
-                *part = grad / (pixels * self.pixels[0][window]).max(1.0);
+            for ((share, grad), pixels) in row.iter_mut().zip(grad).zip(&self.pixels[1]) {
+                *share = grad / (pixels * self.pixels[0][window]).max(1.0);
             }
             for line in rows.pixels(window) {
                 let x = &mut x[line * columns.input..][..columns.input];
                 for element in &columns.elements {
                     let x = &mut x[element.first..];
-                    let parts = &row[element.windows.clone()];
+                    let shares = &row[element.windows.clone()];
                     if columns.stride == 1 {
-                        for (x, part) in x.iter_mut().zip(parts) {
-                            *x += part;
+                        for (x, share) in x.iter_mut().zip(shares) {
+                            *x += share;
                         }
                     } else {
-                        for (x, part) in x.iter_mut().step_by(columns.stride).zip(parts) {
-                            *x += part;
+                        for (x, share) in x.iter_mut().step_by(columns.stride).zip(shares) {
+                            *x += share;
                         }
                     }
                 }

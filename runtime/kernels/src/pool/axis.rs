@@ -2,29 +2,30 @@
 
 use std::ops::Range;
 
-/// Windows along one axis.
+/// The windows of a pooling along one axis.
 #[derive(Debug, Clone)]
 pub(super) struct Axis {
-    /// Pixels.
+    /// The number of pixels.
     pub input: usize,
-    /// Windows.
+    /// The number of windows.
     pub output: usize,
+    /// The distance between neighbouring windows, in pixels.
     pub stride: usize,
-    /// The pixels under every element of the window.
+    /// The pixels under each element of the window.
     pub elements: Vec<Element>,
 }
 
-/// The pixels under one element of the window.
+/// The pixels under one element of the window, one for each window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Element {
-    /// The windows in which the element lies inside the image.
+    /// The windows in which the element lies inside the image, not in the padding.
     pub windows: Range<usize>,
-    /// Its pixel in the first of these windows.
+    /// The pixel under the element in the first of these windows.
     pub first: usize,
 }
 
 impl Axis {
-    /// The windows, or `None` if there are none.
+    /// The windows along an axis of `input` pixels. `None` if there is no window.
     pub fn new(
         input: usize,
         kernel: usize,
@@ -38,14 +39,14 @@ impl Axis {
         let reach = dilation * (kernel - 1) + 1;
         let output = (input + 2 * padding).checked_sub(reach)? / stride + 1;
         let element = |k: usize| {
-            let at = k * dilation;
-            let start = padding.saturating_sub(at).div_ceil(stride).min(output);
-            let end = (input + padding).saturating_sub(at).div_ceil(stride);
+            let shift = k * dilation;
+            let start = padding.saturating_sub(shift).div_ceil(stride).min(output);
+            let end = (input + padding).saturating_sub(shift).div_ceil(stride);
             let windows = start..end.min(output).max(start);
             let first = if windows.is_empty() {
                 0
             } else {
-                windows.start * stride + at - padding
+                windows.start * stride + shift - padding
             };
             Element { windows, first }
         };
@@ -65,7 +66,7 @@ impl Axis {
             && elements.all(|(k, element)| element.first == k && element.windows == (0..1))
     }
 
-    /// The pixels of a window.
+    /// The pixels of a window, without its padding.
     pub fn pixels(&self, window: usize) -> impl Iterator<Item = usize> {
         self.elements.iter().filter_map(move |element| {
             let windows = &element.windows;
@@ -75,8 +76,8 @@ impl Axis {
     }
 }
 
-/// Calls `f(out, x)` for pairs of `out[i]` and `x[i * stride]`. The usual strides are compiled as constants,
-/// so that their loads become vector loads.
+/// Calls `f((out[i], x[i * stride]))` for each `i`. The usual strides are compiled as constants, so that their loads
+/// become vector loads.
 #[inline(always)]
 pub(super) fn strided<T>(
     x: &[f32],
@@ -92,6 +93,7 @@ pub(super) fn strided<T>(
     }
 }
 
+/// [`strided`] for a constant stride.
 #[inline(always)]
 fn chunks<const STRIDE: usize, T>(
     x: &[f32],
@@ -102,7 +104,7 @@ fn chunks<const STRIDE: usize, T>(
     if whole.len() >= out.len() {
         out.zip(whole.iter().map(|pixels| pixels[0])).for_each(f);
     } else {
-        // The last pixel has no neighbours after it.
+        // The last pixel is in an incomplete chunk.
         let pixels = whole.iter().map(|pixels| pixels[0]);
         out.zip(pixels.chain(rest.first().copied())).for_each(f);
     }

@@ -14,7 +14,7 @@ use crate::simd::vectorize;
 /// down (burn's `ceil_mode = false`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MaxPool2d {
-    /// Window.
+    /// The size of a window.
     pub kernel: [usize; 2],
     /// Input pixels between neighbouring windows.
     pub stride: [usize; 2],
@@ -56,14 +56,14 @@ impl MaxPool2d {
 
 /// Max pooling: the maxima and their positions.
 ///
-/// Of equal pixels, the first of the window is the maximum. As in burn-flex and PyTorch, a NaN is the maximum
-/// of its window, and the last one gives the position. A window that lies in the padding has the maximum -∞ at position -1.
+/// If several pixels are equal to the maximum, the position is that of the first. As in burn-flex and PyTorch, a NaN is the
+/// maximum of its window; if there are several, the position is that of the last. A window that lies in the padding has the
+/// maximum -∞ at position -1.
 ///
 /// # Shapes
 /// `x: [batch, channels, height, width]`; both results are `[batch, channels, oh, ow]`. The indices
-/// are `i32`, the position `y * width + x` in the input plane. (burn-flex computes the same numbers
-/// as `i64` and casts them to the type asked for; its backward pass and [`max_pool2d_backward`]
-/// take both types.)
+/// are `i32`, the position `y * width + x` in the input plane. (burn-flex computes the same numbers as `i64` and casts them
+/// to the requested type. Its backward pass and [`max_pool2d_backward`] accept both types.)
 ///
 /// # Panics
 /// If [`MaxPool2d::supports`] is false for this shape, or `x` is not `f32`.
@@ -81,7 +81,7 @@ pub fn max_pool2d(x: &FlexTensor, options: &MaxPool2d) -> (FlexTensor, FlexTenso
     let x = x.to_contiguous();
     let out = [n, c, axes[0].output, axes[1].output];
     let len = out.iter().product();
-    let (mut values, mut indices) = (buffers::any(len), vec![0; len]);
+    let (mut values, mut indices) = (buffers::arbitrary(len), vec![0; len]);
     let x = x.storage::<f32>();
     vectorize(
         #[inline(always)]
@@ -96,7 +96,7 @@ pub fn max_pool2d(x: &FlexTensor, options: &MaxPool2d) -> (FlexTensor, FlexTenso
     (floats(values, &out), ints(indices, &out))
 }
 
-/// Windows of any form.
+/// Max pooling with any windows.
 #[inline(always)]
 fn pool_planes(x: &[f32], [rows, columns]: &[Axis; 2], values: &mut [f32], indices: &mut [i32]) {
     values.fill(f32::NEG_INFINITY);
@@ -108,7 +108,7 @@ fn pool_planes(x: &[f32], [rows, columns]: &[Axis; 2], values: &mut [f32], indic
         .zip(indices.chunks_exact_mut(plane));
     for (x, (values, indices)) in x.chunks_exact(rows.input * columns.input).zip(out) {
         if whole {
-            (values[0], indices[0]) = greatest(x);
+            (values[0], indices[0]) = max_with_index(x);
             continue;
         }
         let out = values
@@ -118,11 +118,11 @@ fn pool_planes(x: &[f32], [rows, columns]: &[Axis; 2], values: &mut [f32], indic
             for line in rows.pixels(window) {
                 let start = line * columns.input;
                 for element in &columns.elements {
-                    let at = start + element.first;
-                    let x = &x[at..start + columns.input];
+                    let first = start + element.first;
+                    let x = &x[first..start + columns.input];
                     let windows = element.windows.clone();
                     let (values, indices) = (&mut values[windows.clone()], &mut indices[windows]);
-                    take_greater(x, columns.stride, at as i32, values, indices);
+                    update_maxima(x, columns.stride, first as i32, values, indices);
                 }
             }
         }
@@ -131,33 +131,34 @@ fn pool_planes(x: &[f32], [rows, columns]: &[Axis; 2], values: &mut [f32], indic
 
 /// The largest pixel of a plane and its position.
 #[inline(always)]
-fn greatest(x: &[f32]) -> (f32, i32) {
-    // Searched for only where there is one: the fold has no early exit and so is vectorised.
+fn max_with_index(x: &[f32]) -> (f32, i32) {
+    // The test for a NaN has no early exit, so it is vectorized. Its position is searched only if there is one.
     let any_nan = x.iter().fold(false, |any, x| any | x.is_nan());
-    if let Some(at) = any_nan
+    if let Some(index) = any_nan
         .then(|| x.iter().rposition(|x| x.is_nan()))
         .flatten()
     {
-        return (x[at], at as i32);
+        return (x[index], index as i32);
     }
     let max = lanes::max(x);
-    let at = x.iter().position(|x| *x == max).unwrap_or(0);
-    (x[at], at as i32)
+    let index = x.iter().position(|x| *x == max).unwrap_or(0);
+    (x[index], index as i32)
 }
 
-/// Takes one element of each window of a row into account.
+/// Updates the maxima of a row of windows with the pixels under one element of the window. `first` is the position of the
+/// first pixel.
 #[inline(always)]
-fn take_greater(x: &[f32], stride: usize, first: i32, values: &mut [f32], indices: &mut [i32]) {
+fn update_maxima(x: &[f32], stride: usize, first: i32, values: &mut [f32], indices: &mut [i32]) {
     let out = values.iter_mut().zip(indices).enumerate();
     strided(x, stride, out, |((i, (value, index)), x)| {
-        let wins = exceeds(x, *value) | (*index < 0);
-        *value = if wins { x } else { *value };
-        let here = first + (i * stride) as i32;
-        *index = if wins { here } else { *index };
+        let is_new_max = exceeds(x, *value) | (*index < 0);
+        *value = if is_new_max { x } else { *value };
+        let position = first + (i * stride) as i32;
+        *index = if is_new_max { position } else { *index };
     });
 }
 
-/// Windows of 2x2 that do not overlap.
+/// Max pooling with windows of 2x2 that do not overlap.
 #[inline(always)]
 fn pool_pairs(x: &[f32], h: usize, w: usize, values: &mut [f32], indices: &mut [i32]) {
     let (oh, ow) = (h / 2, w / 2);
@@ -176,26 +177,34 @@ fn pool_pairs(x: &[f32], h: usize, w: usize, values: &mut [f32], indices: &mut [
     }
 }
 
-/// Whether a pixel takes the place of the largest so far.
+/// Whether a pixel replaces the maximum so far. A NaN always does.
 #[inline(always)]
-fn exceeds(x: f32, best: f32) -> bool {
-    (x > best) | x.is_nan()
+fn exceeds(x: f32, max: f32) -> bool {
+    (x > max) | x.is_nan()
 }
 
-/// One row of windows.
+/// One row of 2x2 windows, from the two lines under it. `first` is the position of the first pixel, and `w` the width of
+/// the plane.
 #[inline(always)]
-fn pool_row(upper: &[f32], lower: &[f32], first: i32, w: i32, values: &mut [f32], at: &mut [i32]) {
+fn pool_row(
+    upper: &[f32],
+    lower: &[f32],
+    first: i32,
+    w: i32,
+    values: &mut [f32],
+    indices: &mut [i32],
+) {
     let (upper, _) = upper.as_chunks::<2>();
     let (lower, _) = lower.as_chunks::<2>();
     match values.len() {
-        16.. => pool_blocks::<16>(upper, lower, first, w, values, at),
-        8.. => pool_blocks::<8>(upper, lower, first, w, values, at),
-        4.. => pool_blocks::<4>(upper, lower, first, w, values, at),
-        _ => pool_blocks::<1>(upper, lower, first, w, values, at),
+        16.. => pool_blocks::<16>(upper, lower, first, w, values, indices),
+        8.. => pool_blocks::<8>(upper, lower, first, w, values, indices),
+        4.. => pool_blocks::<4>(upper, lower, first, w, values, indices),
+        _ => pool_blocks::<1>(upper, lower, first, w, values, indices),
     }
 }
 
-/// One row of at least `N` windows.
+/// [`pool_row`] for at least `N` windows, in blocks of `N`.
 #[inline(always)]
 fn pool_blocks<const N: usize>(
     upper: &[[f32; 2]],
@@ -203,38 +212,38 @@ fn pool_blocks<const N: usize>(
     first: i32,
     w: i32,
     values: &mut [f32],
-    at: &mut [i32],
+    indices: &mut [i32],
 ) {
     for start in starts::<N>(values.len()) {
         let pixels = (block::<N, _>(upper, start), block::<N, _>(lower, start));
         let maxima = (
             block_mut::<N, _>(values, start),
-            block_mut::<N, _>(at, start),
+            block_mut::<N, _>(indices, start),
         );
-        let ((Some(upper), Some(lower)), (Some(values), Some(at))) = (pixels, maxima) else {
+        let ((Some(upper), Some(lower)), (Some(values), Some(indices))) = (pixels, maxima) else {
             return;
         };
         for j in 0..N {
-            let here = first + 2 * (start + j) as i32;
-            let (mut best, mut index) = (upper[j][0], here);
-            // Written as selects, which the compiler turns into vector blends.
-            let wins = exceeds(upper[j][1], best);
-            best = if wins { upper[j][1] } else { best };
-            index = if wins { here + 1 } else { index };
-            let wins = exceeds(lower[j][0], best);
-            best = if wins { lower[j][0] } else { best };
-            index = if wins { here + w } else { index };
-            let wins = exceeds(lower[j][1], best);
-            best = if wins { lower[j][1] } else { best };
-            index = if wins { here + w + 1 } else { index };
-            values[j] = best;
-            at[j] = index;
+            let position = first + 2 * (start + j) as i32;
+            let (mut max, mut index) = (upper[j][0], position);
+            // These are selects rather than branches, because the compiler turns them into vector blends.
+            let is_new_max = exceeds(upper[j][1], max);
+            max = if is_new_max { upper[j][1] } else { max };
+            index = if is_new_max { position + 1 } else { index };
+            let is_new_max = exceeds(lower[j][0], max);
+            max = if is_new_max { lower[j][0] } else { max };
+            index = if is_new_max { position + w } else { index };
+            let is_new_max = exceeds(lower[j][1], max);
+            max = if is_new_max { lower[j][1] } else { max };
+            index = if is_new_max { position + w + 1 } else { index };
+            values[j] = max;
+            indices[j] = index;
         }
     }
 }
 
-/// Gradient of a max pooling with respect to its input, for any window. The gradient of each output is added
-/// at the position of its maximum. A negative index (a window without pixels) adds nothing.
+/// Gradient of a max pooling with respect to its input, for any windows. The gradient of each output is added at the
+/// position of its maximum. A negative index (a window without pixels) adds nothing.
 ///
 /// # Shapes
 /// `grad` and `indices` (`i32` or `i64`): `[batch, channels, oh, ow]`; the result has `x_shape`.
@@ -254,7 +263,7 @@ pub fn max_pool2d_backward(
          found {out:?} and {found:?}"
     );
     let (grad, indices) = (grad.to_contiguous(), indices.to_contiguous());
-    let mut x = buffers::any(x_shape.iter().product());
+    let mut x = buffers::arbitrary(x_shape.iter().product());
     let planes = ((out[2] * out[3]).max(1), (x_shape[2] * x_shape[3]).max(1));
     match indices.dtype() {
         DType::I64 => scatter(grad.storage(), indices.storage::<i64>(), planes, &mut x),
@@ -263,20 +272,23 @@ pub fn max_pool2d_backward(
     floats(x, &x_shape)
 }
 
-/// Values that are cleared at a time: they are still in the first-level cache when gradients are added to them, and
-/// no longer on their way there.
+/// The number of values that are cleared at a time (16 KiB). They are few enough to be in the first-level cache still when
+/// gradients are added to them, and so many that the stores of the zeros have completed.
 const CLEARED: usize = 1 << 12;
 
+/// Adds each gradient to `x` at its index. `out_plane` and `x_plane` are the numbers of values of a plane of the outputs
+/// and of `x`.
 fn scatter<I: Copy + TryInto<usize>>(
     grad: &[f32],
     indices: &[I],
-    (from, into): (usize, usize),
+    (out_plane, x_plane): (usize, usize),
     x: &mut [f32],
 ) {
-    let mut grads = grad.chunks_exact(from).zip(indices.chunks_exact(from));
-    for x in x.chunks_mut((CLEARED / into).max(1) * into) {
+    let grads = grad.chunks_exact(out_plane);
+    let mut grads = grads.zip(indices.chunks_exact(out_plane));
+    for x in x.chunks_mut((CLEARED / x_plane).max(1) * x_plane) {
         x.fill(0.0);
-        for (x, (grad, indices)) in x.chunks_exact_mut(into).zip(&mut grads) {
+        for (x, (grad, indices)) in x.chunks_exact_mut(x_plane).zip(&mut grads) {
             for (value, &index) in grad.iter().zip(indices) {
                 if let Ok(index) = index.try_into() {
                     x[index] += value;

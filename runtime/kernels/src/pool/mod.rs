@@ -1,8 +1,9 @@
 //! Max and average pooling.
 //!
-//! One row of outputs is computed at a time. For every element of the window, the row takes in the pixels
-//! under this element, which are one stride apart. With padding, only some outputs have a pixel there, and
-//! these are determined in advance.
+//! One row of outputs is computed at a time. Loop order, from outside: planes, rows of outputs, lines of the window,
+//! elements of a line of the window, outputs of the row. The innermost loop combines each output with the pixel that lies
+//! under one element of its window; these pixels are one stride apart. With padding, only some outputs have a pixel under
+//! an element. Which ones is computed once, before the loops ([`axis`]).
 
 mod average;
 mod axis;

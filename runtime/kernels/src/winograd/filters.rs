@@ -1,52 +1,52 @@
-//! Filters and their gradients, transformed.
+//! Transforms filters, and transforms the gradients of transformed filters back.
 
 use std::ops::Range;
 
 use super::maps::{Filter, FilterGrad};
-use super::transform::{PATCH, Squares, transform};
-use super::{filter_place, places};
+use super::transform::{PATCH, SquareLayout, transform};
+use super::{filter_position_stride, position_squares};
 use crate::im2col::round_up;
 use crate::matrix::Matrix;
 use crate::scratch::room;
 use crate::tile::LANES;
 
-/// Channels that are transposed at a time. Those of a filter are neighbours, so that few would waste most of
-/// every line of the cache.
+/// The number of input channels that are transposed at a time. The taps of neighbouring channels are neighbours in memory,
+/// so with few channels, most of every cache line would be wasted.
 const CHANNELS: usize = 8;
 
-/// Some filters of a weight.
+/// A part of the filters of a weight.
 #[derive(Debug, Clone)]
-pub(super) struct Part {
-    /// The channels that they read.
+pub(super) struct FilterPart {
+    /// The channels that the filters read.
     pub from: Range<usize>,
-    /// The channels that they write.
+    /// The channels that the filters write.
     pub to: Range<usize>,
-    /// How many of both there are in all.
+    /// The numbers of channels that all filters of the weight read and write.
     pub of: [usize; 2],
 }
 
-impl Part {
-    /// The numbers of channels.
+impl FilterPart {
+    /// The numbers of channels that the filters of the part read and write.
     pub fn sizes(&self) -> [usize; 2] {
         [self.from.len(), self.to.len()]
     }
 }
 
-/// How the filters lie in the weight `[out, in, kernel, kernel]`.
+/// How a pass uses the filters of the weight `[out, in, kernel, kernel]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Filters {
-    /// From `in` to `out`.
+pub(crate) enum FilterLayout {
+    /// The filters read channels `in` and write channels `out`, for the output.
     Plain,
-    /// From `out` to `in`, for the gradient of the input.
+    /// The filters read channels `out` and write channels `in`, for the gradient of the input.
     Transposed,
 }
 
-impl Filters {
-    /// Writes some transformed filters, `[places][from][to, filled up to whole vectors]`.
+impl FilterLayout {
+    /// Transforms a part of the filters to `filters`, `[positions][from][to, padded to whole vectors]`. `buffer` is scratch.
     pub fn transform(
         self,
         w: &[f32],
-        part: &Part,
+        part: &FilterPart,
         kernel: usize,
         buffer: &mut Vec<f32>,
         filters: &mut [f32],
@@ -81,6 +81,7 @@ impl Filters {
     }
 }
 
+/// Transforms the filters of `count` input channels. `taps` are transposed, `[from][kernel][kernel][to]`.
 fn transform_channels(
     taps: &[f32],
     into: &mut [f32],
@@ -88,7 +89,8 @@ fn transform_channels(
     kernel: usize,
     count: usize,
 ) {
-    let into = (into, places(filter_place([from, to]), round_up(to)));
+    let position_stride = filter_position_stride([from, to]);
+    let into = (into, position_squares(position_stride, round_up(to)));
     let (taps, sizes) = ((taps, squares(to, kernel)), [count, round_up(to)]);
     match kernel {
         3 => transform::<Filter, 3, PATCH>(taps, into, sizes),
@@ -96,10 +98,11 @@ fn transform_channels(
     }
 }
 
-/// Writes the gradients of filters, `[to, of all from, kernel, kernel]`, from the transformed ones.
+/// Transforms the gradients of a part of the filters back, and writes them to `w`, `[out, in, kernel, kernel]`. `sums` are
+/// the transformed gradients, `[positions][from][to, padded to whole vectors]`. `buffer` is scratch.
 pub(super) fn filter_grads(
     sums: &[f32],
-    part: &Part,
+    part: &FilterPart,
     kernel: usize,
     buffer: &mut Vec<f32>,
     w: &mut [f32],
@@ -107,10 +110,10 @@ pub(super) fn filter_grads(
     let [from, to] = part.sizes();
     let (pitch, len) = (taps_pitch(to), kernel * kernel);
     let taps = room(buffer, CHANNELS * len * pitch);
-    let sums_at = places(filter_place([from, to]), round_up(to));
+    let sums_squares = position_squares(filter_position_stride([from, to]), round_up(to));
     for first in (0..from).step_by(CHANNELS) {
         let count = CHANNELS.min(from - first);
-        let sums = (&sums[first * round_up(to)..], sums_at);
+        let sums = (&sums[first * round_up(to)..], sums_squares);
         let (into, sizes) = ((&mut *taps, squares(to, kernel)), [count, round_up(to)]);
         match kernel {
             3 => transform::<FilterGrad, PATCH, 3>(sums, into, sizes),
@@ -125,15 +128,16 @@ pub(super) fn filter_grads(
     }
 }
 
-/// Distance between the taps of `to` filters. Powers of two would compete for the same lines of the cache.
+/// The distance between the taps of `to` filters. It is not a power of two: taps at such distances would compete for the
+/// same cache lines.
 fn taps_pitch(to: usize) -> usize {
     round_up(to) + LANES
 }
 
-/// Where the taps of channels lie.
-fn squares(to: usize, kernel: usize) -> Squares {
+/// The layout of transposed taps.
+fn squares(to: usize, kernel: usize) -> SquareLayout {
     let pitch = taps_pitch(to);
-    Squares {
+    SquareLayout {
         steps: [kernel * pitch, pitch],
         next: kernel * kernel * pitch,
     }

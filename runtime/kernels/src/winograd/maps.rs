@@ -1,8 +1,8 @@
-//! The linear maps of F(4x4, 3x3) and F(2x2, 5x5) in one direction, on vectors of channels.
+//! The linear maps of F(4x4, 3x3) and F(2x2, 5x5) along one axis, on vectors of channels.
 //!
-//! A product of polynomials whose degrees add up to 5 is found from its values at six points: 0, ±`A`, ±`B` and
-//! infinity. Values at `p` and `-p` share their even and odd halves. With ±1 and ±2, the points of Lavin and
-//! Gray (arXiv:1509.09308), errors are four times as large.
+//! A product of polynomials whose degrees add up to 5 is determined by its values at six points: 0, ±`A`, ±`B` and
+//! infinity. The values at `p` and `-p` are the sum and the difference of an even and an odd half, which are computed once.
+//! With ±1 and ±2, the points of Lavin and Gray (arXiv:1509.09308), rounding errors are four times as large.
 
 use pulp::Simd;
 
@@ -10,17 +10,18 @@ const A: f32 = 0.75;
 const B: f32 = 1.5;
 const A2: f32 = A * A;
 const B2: f32 = B * B;
-/// The products of the differences of a point to the others: of 0, `A` and `B`.
+/// The product of the differences between a point and the other finite points: for the points 0, `A` and `B`.
 const N0: f32 = A2 * B2;
 const NA: f32 = 2.0 * A2 * (A2 - B2);
 const NB: f32 = 2.0 * B2 * (B2 - A2);
 
-/// A linear map of `N` values to `M`, applied to the columns and then to the rows of a square of values.
+/// A linear map of `N` values to `M` values. A square of values is transformed by applying it to the columns and then to the
+/// rows.
 pub(super) trait Map<const N: usize, const M: usize> {
     fn apply<S: Simd>(simd: S, values: [S::f32s; N]) -> [S::f32s; M];
 }
 
-/// Of the input.
+/// The map of the input.
 pub(super) struct Input;
 
 impl Map<6, 6> for Input {
@@ -34,7 +35,7 @@ impl Map<6, 6> for Input {
     }
 }
 
-/// Of the sums of products to the gradient of the input: the transpose of [`Input`].
+/// The map from the sums of products to the gradient of the input: the transpose of [`Input`].
 pub(super) struct InputGrad;
 
 impl Map<6, 6> for InputGrad {
@@ -55,7 +56,7 @@ impl Map<6, 6> for InputGrad {
     }
 }
 
-/// Of the sums of products to the output.
+/// The map from the sums of products to the output.
 pub(super) struct Output;
 
 impl Map<6, 4> for Output {
@@ -82,7 +83,7 @@ impl Map<6, 2> for Output {
     }
 }
 
-/// Of the gradient of the output: the transpose of [`Output`].
+/// The map of the gradient of the output: the transpose of [`Output`].
 pub(super) struct OutputGrad;
 
 impl Map<4, 6> for OutputGrad {
@@ -103,7 +104,7 @@ impl Map<2, 6> for OutputGrad {
     }
 }
 
-/// Of a filter.
+/// The map of a filter.
 pub(super) struct Filter;
 
 impl Map<3, 6> for Filter {
@@ -139,7 +140,7 @@ impl Map<5, 6> for Filter {
     }
 }
 
-/// Of the sums of products to the gradient of a filter: the transpose of [`Filter`].
+/// The map from the sums of products to the gradient of a filter: the transpose of [`Filter`].
 pub(super) struct FilterGrad;
 
 impl Map<6, 3> for FilterGrad {
@@ -159,7 +160,7 @@ impl Map<6, 5> for FilterGrad {
     #[inline(always)]
     fn apply<S: Simd>(s: S, u: [S::f32s; 6]) -> [S::f32s; 5] {
         let [[even_a, even_b], [odd_a, odd_b]] = halves(s, u);
-        // The sums of both points, times a power of each.
+        // The sum over both points of a half times a power of the point.
         let both = |a: f32, even: S::f32s, b: f32, other: S::f32s| {
             plus(s, times(s, b / NB, other), a / NA, even)
         };
@@ -173,8 +174,8 @@ impl Map<6, 5> for FilterGrad {
     }
 }
 
-/// The values at all points, of which `first` is at 0 and `last` at infinity, from the even and the odd halves
-/// at `A` and at `B`.
+/// The values at all six points, from the value at 0, the even and the odd halves at `A` and at `B`, and the value at
+/// infinity.
 #[inline(always)]
 fn at_points<S: Simd>(
     simd: S,
@@ -193,8 +194,7 @@ fn at_points<S: Simd>(
     ]
 }
 
-/// The sums of the values at `p` and `-p`, and their differences, for `A` and `B`: the transpose of
-/// [`at_points`].
+/// The sums of the values at `p` and `-p` for `p` = `A` and `B`, and their differences: the transpose of [`at_points`].
 #[inline(always)]
 fn halves<S: Simd>(simd: S, v: [S::f32s; 6]) -> [[S::f32s; 2]; 2] {
     [

@@ -1,21 +1,24 @@
-//! One of the two passes that have products with the filters at each place of every tile: the output, and the
-//! gradient of the input.
+//! The two passes that multiply tiles with filters at each position: the output, and the gradient of the input.
 
 use std::ops::Range;
 
-use super::filters::Filters;
+use super::filters::FilterLayout;
 use super::tiles::Tiles;
 
-/// One of the two passes.
+/// The output, or the gradient of the input.
 #[derive(Clone, Copy)]
 pub(super) struct Pass {
-    pub filters: Filters,
+    /// The use of the filters, which also says which of the two passes it is.
+    pub filters: FilterLayout,
+    /// The tiles that are read.
     pub from: Tiles,
+    /// The tiles that are written.
     pub to: Tiles,
 }
 
 impl Pass {
-    /// Transforms rows of tiles; the rows of all images are numbered one after another.
+    /// Transforms the rows `band` of tiles. The rows of all images are numbered one after another. `into` is the transformed
+    /// tiles and the distance between their positions, and `lines` is scratch.
     pub fn read(
         &self,
         x: &[&[f32]],
@@ -24,32 +27,33 @@ impl Pass {
         into: (&mut [f32], usize),
     ) {
         match self.filters {
-            Filters::Plain => self.from.inputs(x, band, lines, into),
-            Filters::Transposed => self.from.output_grads(x, band, lines, into),
+            FilterLayout::Plain => self.from.inputs(x, band, lines, into),
+            FilterLayout::Transposed => self.from.output_grads(x, band, lines, into),
         }
     }
 
-    /// Writes what the sums of rows of tiles are transformed to. The last `lines` of a row are those of the
-    /// next one, too, which may be in another band.
+    /// Transforms the sums of the rows `band` of tiles back, and writes them to `y`. `stride` is the distance between the
+    /// positions of the sums. In the gradient of the input, a row of tiles shares its last lines with the next row, which may
+    /// be in another band. `lines` keeps them from call to call.
     pub fn write(
         &self,
-        (sums, place): (&[f32], usize),
+        (sums, stride): (&[f32], usize),
         band: Range<usize>,
         lines: &mut [f32],
         y: &mut [&mut [f32]],
     ) {
         let ([rows, columns], to) = (self.to.count, &self.to);
-        for (i, at) in band.enumerate() {
-            let (image, row) = (at / rows, at % rows);
-            let sums = (&sums[i * columns * to.pitch()..], place);
+        for (i, image_row) in band.enumerate() {
+            let (image, row) = (image_row / rows, image_row % rows);
+            let sums = (&sums[i * columns * to.pitch()..], stride);
             match self.filters {
-                Filters::Plain => to.output(sums, row, lines, y[image]),
-                Filters::Transposed => to.input_grad(sums, row, lines, y[image]),
+                FilterLayout::Plain => to.output(sums, row, lines, y[image]),
+                FilterLayout::Transposed => to.input_grad(sums, row, lines, y[image]),
             }
         }
     }
 
-    /// Adds a number for each channel.
+    /// Adds the bias of each channel, if there is a bias.
     pub fn add_bias(&self, bias: Option<&[f32]>, y: &mut [&mut [f32]]) {
         let Some(bias) = bias else { return };
         for y in y {

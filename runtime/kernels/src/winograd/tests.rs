@@ -10,7 +10,7 @@ use crate::conv_grad;
 use crate::conv_weight_grad;
 use crate::im2col::Im2col;
 use crate::scratch;
-use crate::shape::{Conv2d, Filters};
+use crate::shape::{Conv2d, FilterRange};
 
 /// Pseudo-random values in -1..1.
 fn numbers(len: usize, seed: u64) -> Vec<f32> {
@@ -64,7 +64,7 @@ fn errors(
     let (mut dw, mut exact) = (vec![0.0; w.len()], vec![0.0; w.len()]);
     let lowering = Im2col::for_dots(&sizes);
     for group in 0..groups {
-        let filters = Filters {
+        let filters = FilterRange {
             group,
             first: 0,
             count: sizes.filters,
@@ -82,7 +82,7 @@ fn errors(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
-    /// Of any size: parts of tiles, and channels that do not fill vectors.
+    /// The sizes are arbitrary: there are incomplete tiles, and channels that do not fill vectors.
     #[test]
     fn all_passes_agree_with_the_exact_ones(
         batch in 1..5usize, groups in 1..4usize, channels in 1..40usize, filters in 1..40usize,
@@ -101,11 +101,11 @@ proptest! {
 #[test]
 fn errors_of_large_convolutions_are_small() {
     for (x, filters) in [
-        // Blocks of filters, of which the last ones are smaller.
+        // These use blocks of filters, of which the last one is smaller.
         ([3, 512, 4, 4], (64, 3)),
         ([1, 520, 4, 4], (520, 3)),
         ([2, 100, 9, 9], (300, 5)),
-        // More tiles than blocks are for, and more filters than are transformed at a time.
+        // This has too many tiles for blocks, and more filters than are transformed at a time.
         ([1, 512, 68, 68], (300, 3)),
         ([2, 64, 32, 32], (64, 3)),
         ([9, 200, 7, 7], (40, 3)),

@@ -1,105 +1,110 @@
-//! Rows of tiles of an image, read and written as channels-last lines.
+//! Reads and writes rows of tiles of an image: transposes the lines of the image to channels-last lines, and transforms the
+//! tiles in them. A *line* is `[pixels][channels]`, and `lines` buffers have the 6 lines of one row of tiles.
 
 use std::ops::Range;
 
 use super::maps::{Input, InputGrad, Output, OutputGrad};
-use super::places;
-use super::transform::{PATCH, Squares, transform, transform_onto};
+use super::position_squares;
+use super::transform::{PATCH, SquareLayout, transform, transform_onto};
 use crate::im2col::round_up;
 use crate::matrix::Matrix;
 
 /// The tiles of the images of one tensor, as a convolution reads or writes them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tiles {
-    /// Channels.
+    /// The number of channels.
     pub channels: usize,
-    /// Height and width of the image.
+    /// The height and the width of the image.
     pub image: [usize; 2],
-    /// Zeros above the image and left of it.
+    /// The numbers of zeros above the image and left of it.
     pub padding: [usize; 2],
-    /// Output pixels of a tile, in each direction: 4 or 2.
+    /// The number of output pixels of a tile along each axis: 4 or 2.
     pub tile: usize,
-    /// Tiles in each direction.
+    /// The numbers of rows and columns of tiles.
     pub count: [usize; 2],
 }
 
 impl Tiles {
-    /// Channels, filled up to whole vectors.
+    /// The number of channels, padded to whole vectors.
     pub fn pitch(&self) -> usize {
         round_up(self.channels)
     }
 
-    /// Pixels of a channel.
+    /// The number of pixels of a channel.
     pub fn pixels(&self) -> usize {
         self.image[0] * self.image[1]
     }
 
-    /// Values of one image.
+    /// The number of values of one image.
     pub fn image_len(&self) -> usize {
         self.channels * self.pixels()
     }
 
-    /// Values of the lines of one row of tiles.
+    /// The number of values of the lines of one row of tiles.
     pub fn lines_len(&self) -> usize {
         PATCH * self.line_len()
     }
 
-    /// Values of one line: the pixels of all tiles of a row, and those past the last that it depends on.
+    /// The number of values of one line: the output pixels of all tiles of a row, and the further pixels that the last tile
+    /// depends on.
     fn line_len(&self) -> usize {
         (self.count[1] * self.tile + PATCH - self.tile) * self.pitch()
     }
 
-    /// Where the tiles of a row lie in its lines.
-    fn squares(&self) -> Squares {
-        Squares {
+    /// The layout of the tiles in the lines of a row.
+    fn squares(&self) -> SquareLayout {
+        SquareLayout {
             steps: [self.line_len(), self.pitch()],
             next: self.tile * self.pitch(),
         }
     }
 
-    /// Transforms the input of rows of tiles; the rows of all images are numbered one after another.
+    /// Transforms the input of the rows `band` of tiles. The rows of all images are numbered one after another. `stride` is
+    /// the distance between the positions of `into`.
     pub fn inputs(
         &self,
         x: &[&[f32]],
         band: Range<usize>,
         lines: &mut [f32],
-        (into, place): (&mut [f32], usize),
+        (into, stride): (&mut [f32], usize),
     ) {
         let [rows, columns] = self.count;
-        for (i, at) in band.enumerate() {
-            let (image, row) = (at / rows, at % rows);
-            let into = (&mut into[i * columns * self.pitch()..], place);
-            self.input(x[image], row, i > 0 && row > 0, lines, into);
+        for (i, image_row) in band.enumerate() {
+            let (image, row) = (image_row / rows, image_row % rows);
+            let into = (&mut into[i * columns * self.pitch()..], stride);
+            let follows_last = i > 0 && row > 0;
+            self.input(x[image], row, follows_last, lines, into);
         }
     }
 
-    /// Transforms the gradient of the output of rows of tiles, which are numbered in the same way.
+    /// Transforms the gradient of the output of the rows `band` of tiles, which are numbered in the same way.
     pub fn output_grads(
         &self,
         grads: &[&[f32]],
         band: Range<usize>,
         lines: &mut [f32],
-        (into, place): (&mut [f32], usize),
+        (into, stride): (&mut [f32], usize),
     ) {
         let [rows, columns] = self.count;
-        for (i, at) in band.enumerate() {
-            let into = (&mut into[i * columns * self.pitch()..], place);
-            self.output_grad(grads[at / rows], at % rows, lines, into);
+        for (i, image_row) in band.enumerate() {
+            let (image, row) = (image_row / rows, image_row % rows);
+            let into = (&mut into[i * columns * self.pitch()..], stride);
+            self.output_grad(grads[image], row, lines, into);
         }
     }
 
-    /// Transforms the input of one row of tiles. If it is `below` the row that was transformed last, the first
-    /// of its `lines` are known.
+    /// Transforms the input of one row of tiles. If `follows_last` is set, the row above was transformed by the last call, and
+    /// its last lines are the first lines of this row, which need not be read again.
     fn input(
         &self,
         x: &[f32],
         row: usize,
-        below: bool,
+        follows_last: bool,
         lines: &mut [f32],
-        (into, place): (&mut [f32], usize),
+        (into, stride): (&mut [f32], usize),
     ) {
-        let known = if below { PATCH - self.tile } else { 0 };
-        if below {
+        let known = if follows_last { PATCH - self.tile } else { 0 };
+        if follows_last {
             lines.copy_within(self.tile * self.line_len().., 0);
         }
         self.read(
@@ -107,7 +112,7 @@ impl Tiles {
             row * self.tile + known,
             &mut lines[known * self.line_len()..],
         );
-        let into = (into, places(place, self.pitch()));
+        let into = (into, position_squares(stride, self.pitch()));
         transform::<Input, PATCH, PATCH>(
             (lines, self.squares()),
             into,
@@ -121,7 +126,7 @@ impl Tiles {
         grad: &[f32],
         row: usize,
         lines: &mut [f32],
-        (into, place): (&mut [f32], usize),
+        (into, stride): (&mut [f32], usize),
     ) {
         self.read(
             grad,
@@ -130,7 +135,7 @@ impl Tiles {
         );
         let (lines, into) = (
             (&*lines, self.squares()),
-            (into, places(place, self.pitch())),
+            (into, position_squares(stride, self.pitch())),
         );
         let sizes = [self.count[1], self.pitch()];
         match self.tile {
@@ -139,21 +144,21 @@ impl Tiles {
         }
     }
 
-    /// Writes the output of one row of tiles.
+    /// Transforms the sums of one row of tiles to the output, and writes it.
     pub fn output(
         &self,
-        (sums, place): (&[f32], usize),
+        (sums, stride): (&[f32], usize),
         row: usize,
         lines: &mut [f32],
         y: &mut [f32],
     ) {
         let ([height, width], pitch) = (self.image, self.pitch());
         let columns = self.count[1] * self.tile;
-        let into = Squares {
+        let into = SquareLayout {
             steps: [columns * pitch, pitch],
             next: self.tile * pitch,
         };
-        let (sums, into) = ((sums, places(place, pitch)), (&mut *lines, into));
+        let (sums, into) = ((sums, position_squares(stride, pitch)), (&mut *lines, into));
         let sizes = [self.count[1], pitch];
         match self.tile {
             4 => transform::<Output, PATCH, 4>(sums, into, sizes),
@@ -161,7 +166,7 @@ impl Tiles {
         }
         let first = row * self.tile;
         let count = self.tile.min(height - first);
-        // Lines that have no surplus pixels are transposed as one, because short ones take long.
+        // If lines have no surplus pixels, they are transposed as one long line, which is faster than several short ones.
         let (count, len) = if columns == width {
             (1, count * width)
         } else {
@@ -177,31 +182,32 @@ impl Tiles {
         }
     }
 
-    /// Adds the gradient of the input of one row of tiles to `lines`, and writes those that no later row adds
-    /// to. The rows of an image come one after another.
+    /// Transforms the sums of one row of tiles to the gradient of the input, adds it to `lines`, and writes the lines to which
+    /// no later row adds. The rows of an image must come one after another.
     pub fn input_grad(
         &self,
-        (sums, place): (&[f32], usize),
+        (sums, stride): (&[f32], usize),
         row: usize,
         lines: &mut [f32],
         x: &mut [f32],
     ) {
         let ([height, width], [top, left]) = (self.image, self.padding);
         let (pitch, len) = (self.pitch(), self.line_len());
-        let known = if row == 0 { 0 } else { PATCH - self.tile };
+        // The lines that the row above has added to.
+        let shared = if row == 0 { 0 } else { PATCH - self.tile };
         if row > 0 {
             lines.copy_within(self.tile * len.., 0);
         }
-        lines[known * len..].fill(0.0);
-        let sums = (sums, places(place, pitch));
+        lines[shared * len..].fill(0.0);
+        let sums = (sums, position_squares(stride, pitch));
         let into = (&mut *lines, self.squares());
         transform_onto::<InputGrad, PATCH, PATCH>(sums, into, [self.count[1], pitch]);
-        let done = if row + 1 == self.count[0] {
+        let complete = if row + 1 == self.count[0] {
             PATCH
         } else {
             self.tile
         };
-        for (line, values) in lines.chunks_exact(len).take(done).enumerate() {
+        for (line, values) in lines.chunks_exact(len).take(complete).enumerate() {
             let y = row * self.tile + line;
             if (top..top + height).contains(&y) {
                 let pixels = Matrix {
@@ -214,7 +220,7 @@ impl Tiles {
         }
     }
 
-    /// Copies lines of the padded image from line `first` on, `[lines][pixels][channels]`.
+    /// Transposes the lines of the padded image from line `first` on to `lines`, `[lines][pixels][channels]`.
     fn read(&self, x: &[f32], first: usize, lines: &mut [f32]) {
         let ([height, width], [top, left]) = (self.image, self.padding);
         let pitch = self.pitch();

@@ -1,32 +1,39 @@
-//! The gradient of the weight.
+//! The gradient of the weight: `[in, tiles] · [tiles, out]` at each position, summed over all tiles.
+//!
+//! Loop order, from outside: bands of [`BAND_TILES`] tiles, which are transformed; parts of the filters; the 36 positions;
+//! then the loops of [`Product`]. The sums of all filters stay in memory until the last band. If all tiles are one band,
+//! the filters are divided into blocks whose sums stay in the second-level cache.
 
-use super::filters::{Part, filter_grads};
+use super::filters::{FilterPart, filter_grads};
 use super::tiles::Tiles;
-use super::{PLACES, filter_place, is_blocked, most_filters, place_len, tiles};
+use super::{
+    POSITIONS, filter_position_stride, max_filters, position_stride, tiles, uses_filter_blocks,
+};
 use crate::im2col::round_up;
 use crate::matrix::{Matrix, Operand};
 use crate::product::Product;
 use crate::scratch::{Scratch, room};
-use crate::shape::{Filters, Sizes};
+use crate::shape::{FilterRange, Sizes};
 
-/// Tiles of a band of the weight gradient, the terms of its sums. A product adds up so many in registers.
-const TERMS: usize = 128;
+/// The number of tiles of a band, which are the terms of its sums. A product adds up so many terms in registers.
+const BAND_TILES: usize = 128;
 
-/// The channels that the filters of a block read and write.
+/// The numbers of channels that the filters of a block read and write.
 const BLOCK: [usize; 2] = [32, 256];
 
-/// How many filters [`weight_grad`] has memory for: the sums of all of them are there at a time, but for blocks.
-pub(crate) fn most_weights(sizes: &Sizes) -> usize {
-    if is_blocked(sizes, TERMS) {
+/// The largest number of filters for one call of [`weight_grad`], which keeps the sums of all its filters in memory unless it
+/// uses blocks.
+pub(crate) fn max_weight_grad_filters(sizes: &Sizes) -> usize {
+    if uses_filter_blocks(sizes, BAND_TILES) {
         return sizes.filters;
     }
-    most_filters([sizes.channels, sizes.filters])
+    max_filters([sizes.channels, sizes.filters])
 }
 
 /// Writes the weight gradient of some filters to `w`.
 pub(crate) fn weight_grad(
     sizes: &Sizes,
-    filters: Filters,
+    filters: FilterRange,
     x: &[f32],
     grad: &[f32],
     scratch: &mut Scratch,
@@ -38,15 +45,14 @@ pub(crate) fn weight_grad(
         ..output
     };
     let [rows, columns] = input.count;
-    let (pitch, filters_pitch) = (input.pitch(), output.pitch());
-    // The same for every part of the filters, because it determines the order of the sums.
-    let band = (TERMS / columns).clamp(1, rows * sizes.batch);
-    let (v_place, m_place) = (
-        place_len(band * columns * pitch),
-        place_len(band * columns * filters_pitch),
-    );
-    let v = room(&mut scratch.rows, PLACES * v_place);
-    let m = room(&mut scratch.grad, PLACES * m_place);
+    let (input_pitch, grad_pitch) = (input.pitch(), output.pitch());
+    // The number of rows of tiles in a band. It does not depend on the range of filters, because it determines the order
+    // of the sums.
+    let band = (BAND_TILES / columns).clamp(1, rows * sizes.batch);
+    let input_stride = position_stride(band * columns * input_pitch);
+    let grad_stride = position_stride(band * columns * grad_pitch);
+    let inputs = room(&mut scratch.rows, POSITIONS * input_stride);
+    let output_grads = room(&mut scratch.grad, POSITIONS * grad_stride);
     let lines = room(
         &mut scratch.image,
         input.lines_len().max(output.lines_len()),
@@ -60,43 +66,74 @@ pub(crate) fn weight_grad(
         .collect();
     for first in (0..rows * sizes.batch).step_by(band) {
         let count = band.min(rows * sizes.batch - first);
-        input.inputs(&x, first..first + count, lines, (v, v_place));
-        output.output_grads(&grads, first..first + count, lines, (m, m_place));
-        let last = first + count == rows * sizes.batch;
-        for part in blocks(sizes, filters.count) {
-            let weights = filter_place(part.sizes());
-            let sums = room(&mut scratch.panels, PLACES * weights);
-            let terms = Terms {
-                count: count * columns,
-                inputs: (v, v_place, pitch),
-                grads: (m, m_place, filters_pitch),
+        let tile_rows = first..first + count;
+        input.inputs(&x, tile_rows.clone(), lines, (inputs, input_stride));
+        let into = (&mut *output_grads, grad_stride);
+        output.output_grads(&grads, tile_rows, lines, into);
+        let is_last_band = first + count == rows * sizes.batch;
+        for part in filter_parts(sizes, filters.count) {
+            let weights = filter_position_stride(part.sizes());
+            let sums = room(&mut scratch.panels, POSITIONS * weights);
+            let band = Band {
+                tiles: count * columns,
+                inputs: TransformedTiles {
+                    values: inputs,
+                    position_stride: input_stride,
+                    pitch: input_pitch,
+                },
+                output_grads: TransformedTiles {
+                    values: output_grads,
+                    position_stride: grad_stride,
+                    pitch: grad_pitch,
+                },
             };
-            terms.sum(&part, first > 0, sums);
-            if last {
+            band.sum(&part, first > 0, sums);
+            if is_last_band {
                 filter_grads(sums, &part, sizes.kernel[0], &mut scratch.block, w);
             }
         }
     }
 }
 
-/// The transformed tiles of a band: values, distance between places, and between tiles.
-struct Terms<'a> {
-    count: usize,
-    inputs: (&'a [f32], usize, usize),
-    grads: (&'a [f32], usize, usize),
+/// Transformed tiles, `[positions][tiles][channels]`.
+struct TransformedTiles<'a> {
+    values: &'a [f32],
+    /// The distance between positions.
+    position_stride: usize,
+    /// The distance between tiles.
+    pitch: usize,
 }
 
-impl Terms<'_> {
-    /// Writes or adds the sums of some filters at each place.
-    fn sum(&self, part: &Part, add: bool, sums: &mut [f32]) {
-        let ([from, to], weights) = (part.sizes(), filter_place(part.sizes()));
-        for place in 0..PLACES {
+impl<'a> TransformedTiles<'a> {
+    /// The values at a position, from a channel on: a matrix `[tiles, channels]`.
+    fn matrix(&self, position: usize, channel: usize) -> Matrix<'a> {
+        Matrix {
+            values: &self.values[position * self.position_stride + channel..],
+            stride: self.pitch,
+        }
+    }
+}
+
+/// The transformed tiles of a band, the terms of the sums.
+struct Band<'a> {
+    /// The number of tiles.
+    tiles: usize,
+    inputs: TransformedTiles<'a>,
+    output_grads: TransformedTiles<'a>,
+}
+
+impl Band<'_> {
+    /// Writes the sums over the band to `sums`, or adds them, for a part of the filters at each position.
+    fn sum(&self, part: &FilterPart, add: bool, sums: &mut [f32]) {
+        let [from, to] = part.sizes();
+        let weights = filter_position_stride(part.sizes());
+        for position in 0..POSITIONS {
             Product {
-                a: Operand::Transposed(matrix(self.inputs, place, part.from.start)),
-                b: matrix(self.grads, place, part.to.start),
-                c: &mut sums[place * weights..],
+                a: Operand::Transposed(self.inputs.matrix(position, part.from.start)),
+                b: self.output_grads.matrix(position, part.to.start),
+                c: &mut sums[position * weights..],
                 pitch: round_up(to),
-                sizes: [from, self.count, to],
+                sizes: [from, self.tiles, to],
                 alpha: 1.0,
                 add,
             }
@@ -105,23 +142,15 @@ impl Terms<'_> {
     }
 }
 
-/// The tiles' values at a place, from a channel on.
-fn matrix<'a>(
-    (values, step, stride): (&'a [f32], usize, usize),
-    place: usize,
-    channel: usize,
-) -> Matrix<'a> {
-    Matrix {
-        values: &values[place * step + channel..],
-        stride,
-    }
-}
-
-/// The filters whose gradients are summed before others: all of them, or blocks where all tiles are one band.
-fn blocks(sizes: &Sizes, filters: usize) -> impl Iterator<Item = Part> {
+/// The parts into which the filters are divided: blocks if all tiles are one band, and otherwise one part.
+fn filter_parts(sizes: &Sizes, filters: usize) -> impl Iterator<Item = FilterPart> {
     let of = [sizes.channels, filters];
-    let [from, to] = if is_blocked(sizes, TERMS) { BLOCK } else { of };
-    let part = move |from_first: usize, to_first: usize| Part {
+    let [from, to] = if uses_filter_blocks(sizes, BAND_TILES) {
+        BLOCK
+    } else {
+        of
+    };
+    let part = move |from_first: usize, to_first: usize| FilterPart {
         from: from_first..of[0].min(from_first + from),
         to: to_first..of[1].min(to_first + to),
         of,

@@ -1,78 +1,84 @@
-//! The execution of a program, block by block.
+//! Runs a program block by block: for each block, the computed steps in order. Each step is one loop over the elements of the
+//! block, from registers to a register or an output.
 
 use std::mem::take;
 use std::ops::Range;
 
-use super::ahead::Ahead;
+use super::block_layout::BlockLayout;
+use super::bound_program::{BoundProgram, Source};
 use super::broadcast::Broadcast;
 use super::dims::Dims;
-use super::extent::Extent;
+use super::operand_prefetch::OperandPrefetch;
 use super::program::{FusedProgram, Sum, arguments};
 use super::step::{Step, Values};
 use super::sums::{self, Sums, add_channels, add_repeated};
 use super::update::Update;
-use super::work::{Source, Work};
 use crate::lanes;
 use crate::simd::vectorize;
 
-/// An operand whose elements are repeated, and differently in each block.
-struct Repeated<'a> {
+/// A repeating operand whose elements are not the same in every block.
+struct RepeatingOperand<'a> {
+    /// The step that loads it.
     step: usize,
     values: &'a [f32],
     broadcast: Broadcast,
 }
 
-/// The execution of a program for some of the elements, on one thread.
-pub(super) struct Run<'a> {
+/// Runs a program for a range of elements, on one thread.
+pub(super) struct BlockRunner<'a> {
     program: &'a FusedProgram,
-    /// The place of each step's value.
+    /// The storage of the value of each step.
     sources: Vec<Source<'a>>,
-    repeated: Vec<Repeated<'a>>,
-    /// The first element of the run, which is the first one of each target.
+    /// The operands that are read anew for each block.
+    repeating: Vec<RepeatingOperand<'a>>,
+    /// The first element of the range, which is element 0 of each target.
     first: usize,
+    /// The outputs for the range.
     targets: Vec<&'a mut [f32]>,
+    /// One buffer of a block for each register.
     registers: &'a mut [Vec<f32>],
-    /// The values of steps that are one number for a whole block.
-    numbers: Vec<f32>,
+    /// The value of each step that is a scalar in the present block.
+    scalars: Vec<f32>,
+    /// The sums over the elements so far.
     pub sums: Sums,
     dims: Dims,
-    extent: Extent,
-    /// The whole program as a single loop, if it has that form.
+    layout: BlockLayout,
+    /// The program as a single loop, if it is such an update.
     update: Option<Update<'a>>,
-    ahead: Ahead<'a>,
+    prefetch: OperandPrefetch<'a>,
 }
 
-impl<'a> Run<'a> {
-    /// A run over the elements from `first` on that are written to `targets`. There are enough `registers`, with
-    /// any values.
+impl<'a> BlockRunner<'a> {
+    /// A runner for the elements from `first` on, whose outputs are written to `targets`. `registers` has at least as many
+    /// registers as the program needs; their values are arbitrary.
     pub fn new(
-        work: &Work<'a>,
+        bound: &BoundProgram<'a>,
         first: usize,
         targets: Vec<&'a mut [f32]>,
         registers: &'a mut [Vec<f32>],
     ) -> Self {
-        let Work {
+        let BoundProgram {
             program,
             operands,
             broadcasts,
             dims,
-            extent,
-        } = *work;
+            layout,
+        } = *bound;
         let len = dims.len;
-        let registers_of = program.registers.iter();
+        let registers_of_steps = program.registers.iter();
         let mut run = Self {
             program,
-            sources: registers_of.map(|r| Source::Register(*r)).collect(),
-            repeated: Vec::new(),
+            sources: registers_of_steps.map(|r| Source::Register(*r)).collect(),
+            repeating: Vec::new(),
             first,
             targets,
             registers,
-            numbers: vec![0.0; program.steps.len()],
+            scalars: vec![0.0; program.steps.len()],
             sums: Sums::zero(program, dims),
             dims,
-            extent,
-            update: Update::of(work),
-            ahead: Ahead::of(work),
+            layout,
+            update: Update::recognize(bound),
+            prefetch: OperandPrefetch::new(bound),
         };
         for (number, step) in program.live_steps() {
             match *step {
@@ -82,13 +88,14 @@ impl<'a> Run<'a> {
                 }
                 Step::Operand(operand) => {
                     if let Source::Operand(values) = operands[operand] {
-                        run.place_repeated(number, values, broadcasts[operand], len);
+                        run.place_repeating(number, values, broadcasts[operand], len);
                     }
                 }
                 _ => {
-                    let is_number = |value: usize| matches!(run.sources[value], Source::Number);
-                    if !program.is_result[number] && arguments(step).all(is_number) {
-                        run.sources[number] = Source::Number;
+                    // A function of scalars is a scalar.
+                    let is_scalar = |value: usize| matches!(run.sources[value], Source::Scalar);
+                    if !program.is_result[number] && arguments(step).all(is_scalar) {
+                        run.sources[number] = Source::Scalar;
                     }
                 }
             }
@@ -101,61 +108,70 @@ impl<'a> Run<'a> {
         run
     }
 
+    /// Decides where the value of a constant is. A result needs all elements, so its register is filled.
     fn place_constant(&mut self, step: usize, value: f32) {
         if self.program.is_result[step] {
             self.registers[self.program.registers[step]].fill(value);
         } else {
-            self.sources[step] = Source::Number;
-            self.numbers[step] = value;
+            self.sources[step] = Source::Scalar;
+            self.scalars[step] = value;
         }
     }
 
-    fn place_repeated(&mut self, step: usize, values: &'a [f32], broadcast: Broadcast, len: usize) {
-        let Extent { block, segment } = self.extent;
-        let one = broadcast.count == 1 || segment.is_some_and(|segment| broadcast.each == segment);
-        if one && !self.program.is_result[step] {
-            self.sources[step] = Source::Number;
+    /// Decides where the value of a repeating operand is: it may be a scalar in each block, the same in every block, or
+    /// read anew for each block.
+    fn place_repeating(
+        &mut self,
+        step: usize,
+        values: &'a [f32],
+        broadcast: Broadcast,
+        len: usize,
+    ) {
+        let BlockLayout { block, segment } = self.layout;
+        let is_scalar = broadcast.count == 1 || segment == Some(broadcast.repeat);
+        if is_scalar && !self.program.is_result[step] {
+            self.sources[step] = Source::Scalar;
         }
-        if segment.is_none() && !one && block.is_multiple_of(broadcast.period().max(1)) {
-            // These are the same in every block.
+        let is_same = block.is_multiple_of(broadcast.period().max(1));
+        if segment.is_none() && !is_scalar && is_same {
             let register = &mut self.registers[self.program.registers[step]];
             broadcast.fill(values, 0, &mut register[..block.min(len)]);
             return;
         }
-        self.repeated.push(Repeated {
+        self.repeating.push(RepeatingOperand {
             step,
             values,
             broadcast,
         });
     }
 
-    /// Whether the step of an output can write to it, because nothing reads an operand that was there before,
-    /// at this step or later.
+    /// Whether the step that computes an output can write it in place. It cannot if the output is in the buffer of an operand
+    /// that this step, a later one or a sum reads.
     fn is_written_directly(&self, output: usize, value: usize) -> bool {
         let program = self.program;
-        let replaced =
+        let is_in_buffer =
             |value: usize| matches!(self.sources[value], Source::Output(o) if o == output);
         let mut later = program
             .live_steps()
             .skip_while(|(number, _)| *number < value);
         matches!(self.sources[value], Source::Register(_))
             && arguments(&program.steps[value]).next().is_some()
-            && !later.any(|(_, step)| arguments(step).any(replaced))
-            && !program.summed().into_iter().any(replaced)
+            && !later.any(|(_, step)| arguments(step).any(is_in_buffer))
+            && !program.summed().into_iter().any(is_in_buffer)
     }
 
-    /// Runs the program on a range of elements, block by block. The range starts at the start of a block.
-    pub fn blocks(&mut self, elements: Range<usize>) {
-        let extent = self.extent;
-        // Two calls, because beside the other, either loop is compiled to slower code.
+    /// Runs the program on a range of elements, block by block. The range must start at the start of a block.
+    pub fn run(&mut self, elements: Range<usize>) {
+        let layout = self.layout;
+        // The two loops are in separate closures. In one closure, both are compiled to slower code.
         if self.update.is_some() {
             return vectorize(
                 #[inline(always)]
                 || {
-                    extent.each_block(
+                    layout.each_block(
                         elements,
                         #[inline(always)]
-                        |block| self.update(block),
+                        |block| self.run_update(block),
                     )
                 },
             );
@@ -163,49 +179,50 @@ impl<'a> Run<'a> {
         vectorize(
             #[inline(always)]
             || {
-                extent.each_block(
+                layout.each_block(
                     elements,
                     #[inline(always)]
-                    |block| self.block(block),
+                    |block| self.run_block(block),
                 )
             },
         );
     }
 
-    /// Runs the single loop on a block.
+    /// Runs the program on a block as a single loop.
     #[inline(always)]
-    fn update(&mut self, block: Range<usize>) {
-        let place = self.place(&block);
+    fn run_update(&mut self, block: Range<usize>) {
+        let range = self.target_range(&block);
         if let (Some(update), [w]) = (&self.update, &mut self.targets[..])
-            && let Some(sum) = update.block(block.start, &mut w[place])
+            && let Some(sum) = update.run(block.start, &mut w[range])
         {
             self.sums.all[0] += f64::from(sum);
         }
     }
 
-    /// A range of an output's elements that have been computed.
+    /// The elements of an output, which have been computed.
     pub fn output(&mut self, output: usize, elements: Range<usize>) -> &mut [f32] {
-        let place = self.place(&elements);
-        &mut self.targets[output][place]
+        let range = self.target_range(&elements);
+        &mut self.targets[output][range]
     }
 
-    /// The place of a block in the targets.
+    /// The range of a block in the targets.
     #[inline(always)]
-    fn place(&self, block: &Range<usize>) -> Range<usize> {
+    fn target_range(&self, block: &Range<usize>) -> Range<usize> {
         block.start - self.first..block.end - self.first
     }
 
+    /// Runs the program on a block, step by step.
     #[inline(always)]
-    fn block(&mut self, block: Range<usize>) {
-        let place = self.place(&block);
-        self.read_repeated(&block);
+    fn run_block(&mut self, block: Range<usize>) {
+        let range = self.target_range(&block);
+        self.read_repeating(&block);
         let program = self.program;
         let mut computed = 0;
         for (number, step) in program.steps.iter().enumerate() {
             if program.live[number] && step.is_computed() {
-                self.ahead
-                    .ask(computed, &block, (self.first, &self.targets));
-                self.step(number, *step, &block);
+                let targets = (self.first, &self.targets[..]);
+                self.prefetch.prefetch_share(computed, &block, targets);
+                self.run_step(number, *step, &block);
                 computed += 1;
             }
         }
@@ -213,20 +230,20 @@ impl<'a> Run<'a> {
         for (i, value) in program.outputs.iter().enumerate() {
             if !matches!(self.sources[*value], Source::Output(output) if output == i) {
                 let target = take(&mut self.targets[i]);
-                target[place.clone()].copy_from_slice(self.elements(*value, &block));
+                target[range.clone()].copy_from_slice(self.elements(*value, &block));
                 self.targets[i] = target;
             }
         }
     }
 
-    /// Adds a block to the sums.
+    /// Adds the values of a block to the sums.
     #[inline(always)]
     fn add_sums(&mut self, block: &Range<usize>) {
         let program = self.program;
         for (i, sum) in program.sums.iter().enumerate() {
             let sum = match *sum {
-                Sum::Of(value) => lanes::sum::<64>(self.elements(value, block)),
-                Sum::OfProduct(a, b) => {
+                Sum::Value(value) => lanes::sum::<64>(self.elements(value, block)),
+                Sum::Product(a, b) => {
                     lanes::dot::<64>(self.elements(a, block), self.elements(b, block))
                 }
             };
@@ -241,7 +258,7 @@ impl<'a> Run<'a> {
         for (i, sum) in program.channel_sums.iter().enumerate() {
             let mut sums = take(&mut self.sums.channels[i]);
             match *sum {
-                Sum::Of(value) => {
+                Sum::Value(value) => {
                     let values = self.elements(value, block);
                     add_channels(
                         &mut sums,
@@ -251,7 +268,7 @@ impl<'a> Run<'a> {
                         |part| sums::sum(&values[part]),
                     );
                 }
-                Sum::OfProduct(a, b) => {
+                Sum::Product(a, b) => {
                     let (a, b) = (self.elements(a, block), self.elements(b, block));
                     add_channels(
                         &mut sums,
@@ -266,17 +283,17 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Reads the elements of repeated operands that a block uses.
+    /// Reads the elements of the repeating operands that a block uses.
     #[inline(always)]
-    fn read_repeated(&mut self, block: &Range<usize>) {
-        for repeated in &self.repeated {
-            let Repeated {
+    fn read_repeating(&mut self, block: &Range<usize>) {
+        for operand in &self.repeating {
+            let RepeatingOperand {
                 step,
                 values,
                 broadcast,
-            } = *repeated;
-            if let Source::Number = self.sources[step] {
-                self.numbers[step] = values[broadcast.place(block.start)];
+            } = *operand;
+            if let Source::Scalar = self.sources[step] {
+                self.scalars[step] = values[broadcast.index(block.start)];
                 continue;
             }
             self.sources[step] = match broadcast.part(block) {
@@ -293,50 +310,51 @@ impl<'a> Run<'a> {
 
     /// Computes a step for a block.
     #[inline(always)]
-    fn step(&mut self, number: usize, step: Step, block: &Range<usize>) {
-        let (place, mut one) = (self.sources[number], [0.0]);
-        // They are taken out, because the step reads others of them.
+    fn run_step(&mut self, number: usize, step: Step, block: &Range<usize>) {
+        let (source, mut scalar) = (self.sources[number], [0.0]);
+        // The register or target is moved out while it is written, because the step reads other registers and targets.
         let (mut register, mut target) = (Vec::new(), Default::default());
-        let to: &mut [f32] = match place {
+        let to: &mut [f32] = match source {
             Source::Register(r) => {
                 register = take(&mut self.registers[r]);
                 &mut register[..block.len()]
             }
             Source::Output(output) => {
                 target = take(&mut self.targets[output]);
-                &mut target[self.place(block)]
+                &mut target[self.target_range(block)]
             }
-            _ => &mut one,
+            _ => &mut scalar,
         };
         step.run(
             #[inline(always)]
             |value| self.values(value, block),
             to,
         );
-        match place {
+        match source {
             Source::Register(r) => self.registers[r] = register,
             Source::Output(output) => self.targets[output] = target,
-            _ => self.numbers[number] = one[0],
+            _ => self.scalars[number] = scalar[0],
         }
     }
 
+    /// The value of a step for the elements of a block.
     #[inline(always)]
     fn values(&self, value: usize, block: &Range<usize>) -> Values<'_> {
         match self.sources[value] {
-            Source::Number => Values::All(self.numbers[value]),
-            _ => Values::Each(self.elements(value, block)),
+            Source::Scalar => Values::Scalar(self.scalars[value]),
+            _ => Values::Slice(self.elements(value, block)),
         }
     }
 
-    /// The elements of a value that is not a number.
+    /// The elements of a value that is not a scalar.
     #[inline(always)]
     fn elements(&self, value: usize, block: &Range<usize>) -> &[f32] {
         match self.sources[value] {
-            Source::Number => &[],
+            Source::Scalar => &[],
             Source::Register(register) => &self.registers[register][..block.len()],
             Source::Operand(values) => &values[block.clone()],
             Source::Part(values) => values,
-            Source::Output(output) => &self.targets[output][self.place(block)],
+            Source::Output(output) => &self.targets[output][self.target_range(block)],
         }
     }
 }

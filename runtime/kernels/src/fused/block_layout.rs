@@ -1,4 +1,4 @@
-//! How the elements of a program are divided into blocks.
+//! Divides the elements of a program into blocks, such that broadcast operands are cheap to read in each block.
 
 use std::ops::Range;
 
@@ -6,23 +6,24 @@ use super::broadcast::Broadcast;
 
 /// The largest number of elements of a block. Ten values of this size fit in the first-level cache.
 pub(crate) const BLOCK: usize = 1024;
-/// The shortest segment that has blocks of its own. For shorter ones, the loops over a block would cost more
-/// than they save.
-const SHORTEST_SEGMENT: usize = 128;
+/// The least number of elements of a segment. With shorter segments, starting the loops of a block would cost more time than
+/// the scalar operands save.
+const MIN_SEGMENT: usize = 128;
 
-/// The blocks of a program.
+/// The sizes of the blocks of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Extent {
-    /// Elements of a block, but for the last one of a segment or of the range.
+pub(super) struct BlockLayout {
+    /// The number of elements of a block. The last block of a segment or of the range may be shorter.
     pub block: usize,
-    /// The number of neighbouring elements for which each operand that repeats its elements has one value, as
-    /// the pixels of a channel. No block is in two segments.
+    /// The number of elements of a *segment*: neighbouring elements for which each repeating operand has a single value,
+    /// such as the pixels of a channel. A block lies within one segment, so these operands are scalars in it. `None` if the
+    /// operands do not allow segments.
     pub segment: Option<usize>,
 }
 
-impl Extent {
-    /// The blocks of `len` elements. They end at the ends of rows of `row` elements, unless such blocks would
-    /// be too long, and at the ends of `planes` of so many elements, if there are any and they can be segments.
+impl BlockLayout {
+    /// The blocks of `len` elements. Blocks end at the ends of rows of `row` elements, unless they would be too long. They
+    /// also end at the ends of `planes` of so many elements, if planes are given and can be segments.
     pub fn new(broadcasts: &[Broadcast], len: usize, row: usize, planes: Option<usize>) -> Self {
         if let Some(segment) = segment(broadcasts, planes) {
             let parts = segment.div_ceil(BLOCK);
@@ -31,6 +32,8 @@ impl Extent {
                 segment: Some(segment),
             };
         }
+        // The length of a block is a multiple of a vector and, if possible, of the period of each repeating operand. Such an
+        // operand is then the same in every block.
         let mut unit = 16;
         let repeating = broadcasts
             .iter()
@@ -58,7 +61,7 @@ impl Extent {
         }
     }
 
-    /// Runs `f` on each block of a range, which starts at the start of a block.
+    /// Calls `f` for each block of a range, which must start at the start of a block.
     #[inline(always)]
     pub fn each_block(self, elements: Range<usize>, mut f: impl FnMut(Range<usize>)) {
         let mut start = elements.start;
@@ -69,8 +72,9 @@ impl Extent {
         }
     }
 
-    /// A number of elements close to `elements` that is a whole number of rows and of blocks, at most `len`.
-    pub fn part(self, row: usize, elements: usize, len: usize) -> usize {
+    /// A number of elements close to `elements` that is a whole number of rows and of blocks (or segments). It is `len` if
+    /// there is no such number.
+    pub fn part_len(self, row: usize, elements: usize, len: usize) -> usize {
         let unit = self.segment.unwrap_or(self.block);
         let unit = least_common_multiple(unit, row.max(1));
         if unit > 2 * elements {
@@ -80,11 +84,12 @@ impl Extent {
     }
 }
 
+/// The length of a segment, if all repeating operands and the planes have the same one and it is long enough.
 fn segment(broadcasts: &[Broadcast], planes: Option<usize>) -> Option<usize> {
-    let repeated = broadcasts.iter().filter(|b| b.each > 1 && b.count > 0);
-    let mut segments = repeated.map(|broadcast| broadcast.each).chain(planes);
-    let first = segments.next().filter(|each| *each >= SHORTEST_SEGMENT)?;
-    segments.all(|each| each == first).then_some(first)
+    let repeating = broadcasts.iter().filter(|b| b.repeat > 1 && b.count > 0);
+    let mut lengths = repeating.map(|broadcast| broadcast.repeat).chain(planes);
+    let first = lengths.next().filter(|len| *len >= MIN_SEGMENT)?;
+    lengths.all(|len| len == first).then_some(first)
 }
 
 fn least_common_multiple(a: usize, b: usize) -> usize {
@@ -99,38 +104,38 @@ fn least_common_multiple(a: usize, b: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn blocks(shapes: &[&[usize]], shape: &[usize]) -> (Extent, Vec<usize>) {
+    fn blocks(shapes: &[&[usize]], shape: &[usize]) -> (BlockLayout, Vec<usize>) {
         let broadcasts = shapes.iter().map(|from| Broadcast::of(from, shape));
         let broadcasts: Vec<Broadcast> = broadcasts.map(Option::unwrap).collect();
         let len = shape.iter().product();
-        let extent = Extent::new(&broadcasts, len, 1, None);
+        let layout = BlockLayout::new(&broadcasts, len, 1, None);
         let mut ends = vec![];
         let mut start = 0;
         while start < len {
-            start = extent.end(start).min(len);
+            start = layout.end(start).min(len);
             ends.push(start);
         }
-        (extent, ends)
+        (layout, ends)
     }
 
     #[test]
     fn channels_of_many_pixels_are_segments() {
-        let (extent, ends) = blocks(&[&[1, 3, 1, 1], &[2, 3, 14, 14]], &[2, 3, 14, 14]);
-        assert_eq!(extent.segment, Some(196));
+        let (layout, ends) = blocks(&[&[1, 3, 1, 1], &[2, 3, 14, 14]], &[2, 3, 14, 14]);
+        assert_eq!(layout.segment, Some(196));
         assert_eq!(ends, [196, 392, 588, 784, 980, 1176]);
-        let (extent, ends) = blocks(&[&[1, 2, 1, 1]], &[1, 2, 40, 50]);
-        assert_eq!((extent.block, extent.segment), (1008, Some(2000)));
+        let (layout, ends) = blocks(&[&[1, 2, 1, 1]], &[1, 2, 40, 50]);
+        assert_eq!((layout.block, layout.segment), (1008, Some(2000)));
         assert_eq!(ends, [1008, 2000, 3008, 4000]);
     }
 
     #[test]
     fn other_programs_have_blocks_of_a_thousand_elements_or_whole_periods() {
-        let (extent, ends) = blocks(&[&[1, 8, 1, 1]], &[4, 8, 7, 7]);
-        assert_eq!((extent.segment, ends.len()), (None, 2));
-        let (extent, _) = blocks(&[&[1, 100]], &[50, 100]);
-        assert_eq!((extent.block, extent.segment), (800, None));
-        // Two segments of other lengths.
-        let (extent, _) = blocks(&[&[2, 1, 1], &[2, 300, 1]], &[2, 300, 200]);
-        assert_eq!(extent.segment, None);
+        let (layout, ends) = blocks(&[&[1, 8, 1, 1]], &[4, 8, 7, 7]);
+        assert_eq!((layout.segment, ends.len()), (None, 2));
+        let (layout, _) = blocks(&[&[1, 100]], &[50, 100]);
+        assert_eq!((layout.block, layout.segment), (800, None));
+        // The two operands repeat with different lengths.
+        let (layout, _) = blocks(&[&[2, 1, 1], &[2, 300, 1]], &[2, 300, 200]);
+        assert_eq!(layout.segment, None);
     }
 }
