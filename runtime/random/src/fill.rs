@@ -1,14 +1,14 @@
-//! Random tensors: each function fills a buffer from one stream.
+//! Fills buffers with random numbers from one stream.
 //!
-//! One 64-bit word of the stream gives two numbers, so a buffer of `n` elements takes `⌈n / 2⌉` words.
-//! A shorter buffer holds the first numbers of a longer one.
+//! One 64-bit word of the stream gives two numbers, so a buffer of `n` elements takes `⌈n / 2⌉` words. A short
+//! buffer gets the same numbers as the beginning of a longer one.
 
 use crate::Stream;
 
 /// Fills `out` with numbers that are uniform in `[low, high)`, in steps of `(high − low) / 2²⁴`.
 pub fn uniform(out: &mut [f32], (low, high): (f64, f64), stream: &mut Stream) {
     let step = (high - low) / f64::from(1u32 << 24);
-    halves(out, stream, |half| {
+    fill_from_halves(out, stream, |half| {
         (low + step * f64::from(half >> 8)) as f32
     });
 }
@@ -16,7 +16,7 @@ pub fn uniform(out: &mut [f32], (low, high): (f64, f64), stream: &mut Stream) {
 /// Fills `out` with ones, each with probability `p`, and zeros. `p` is rounded to a multiple of 2⁻³².
 pub fn bernoulli(out: &mut [f32], p: f64, stream: &mut Stream) {
     let ones = (p * (1u64 << 32) as f64).round() as u64;
-    halves(out, stream, |half| {
+    fill_from_halves(out, stream, |half| {
         f32::from(u8::from(u64::from(half) < ones))
     });
 }
@@ -26,8 +26,8 @@ pub fn bernoulli(out: &mut [f32], p: f64, stream: &mut Stream) {
 pub fn normal(out: &mut [f32], (mean, std): (f64, f64), stream: &mut Stream) {
     const UNIT: f64 = 1.0 / (1u64 << 32) as f64;
     for pair in out.chunks_mut(2) {
-        let [low, high] = halved(stream.word()).map(f64::from);
-        // In (0, 1], so that the logarithm is finite.
+        let [low, high] = split_word(stream.word()).map(f64::from);
+        // `low + 1` makes the argument of the logarithm at most 1 and never 0.
         let radius = std * (-2.0 * ((low + 1.0) * UNIT).ln()).sqrt();
         let (sin, cos) = (std::f64::consts::TAU * high * UNIT).sin_cos();
         for (x, part) in pair.iter_mut().zip([cos, sin]) {
@@ -36,13 +36,15 @@ pub fn normal(out: &mut [f32], (mean, std): (f64, f64), stream: &mut Stream) {
     }
 }
 
-fn halved(word: u64) -> [u32; 2] {
+/// The low and the high half of a word.
+fn split_word(word: u64) -> [u32; 2] {
     [word as u32, (word >> 32) as u32]
 }
 
-fn halves(out: &mut [f32], stream: &mut Stream, number: impl Fn(u32) -> f32) {
+/// Fills `out` with numbers that `number` computes from 32 random bits each.
+fn fill_from_halves(out: &mut [f32], stream: &mut Stream, number: impl Fn(u32) -> f32) {
     for pair in out.chunks_mut(2) {
-        for (x, half) in pair.iter_mut().zip(halved(stream.word())) {
+        for (x, half) in pair.iter_mut().zip(split_word(stream.word())) {
             *x = number(half);
         }
     }
@@ -94,11 +96,11 @@ mod tests {
         // 95.45 % of a normal distribution is within two standard deviations.
         let near = out.iter().filter(|x| (*x - 2.0).abs() < 6.0).count();
         assert!((near as f64 / N as f64 - 0.9545).abs() < 0.002);
-        // The two numbers of a pair do not go together.
+        // The two numbers of a pair are not correlated.
         let pairs = out.chunks_exact(2);
         let product = |p: &[f32]| f64::from((p[0] - 2.0) * (p[1] - 2.0));
-        let together = pairs.map(product).sum::<f64>() / (N / 2) as f64;
-        assert!(together.abs() < 0.1, "{together}");
+        let covariance = pairs.map(product).sum::<f64>() / (N / 2) as f64;
+        assert!(covariance.abs() < 0.1, "{covariance}");
     }
 
     #[test]

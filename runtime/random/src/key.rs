@@ -1,74 +1,77 @@
-//! The names of random streams.
+//! Keys, which name random streams.
 
 use crate::stream::{self, Stream};
 
 /// The seed of the benchmark tasks.
 pub const SEED: u64 = 20260;
 
-/// What a stream is for. It is the first part of a key, so streams of different purposes never meet.
+/// The purpose of a stream. It is the first part of a key, so streams of different purposes have different keys.
 ///
 /// The comment of each purpose lists the parts that follow it in a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 #[non_exhaustive]
 pub enum Purpose {
-    /// Initial parameters: the layer, then 0 for its weights and 1 for its biases.
+    /// The initial parameters of a model. Parts: the layer, then 0 for its weights or 1 for its biases.
     Init = 1,
-    /// Dealing the training examples to clients.
+    /// The partition of the training examples among the clients.
     Partition = 2,
-    /// The cohort of a round: the round.
+    /// The cohort of a round. Part: the round.
     Cohort = 3,
-    /// The order of a client's examples: the round, the client and its local epoch.
+    /// The order in which a client visits its examples. Parts: the round, the client and its local epoch.
     ExampleOrder = 4,
-    /// Synthetic examples: the split and the example.
+    /// Synthetic examples. Parts: the split and the example.
     Synthesis = 5,
-    /// Random tensors of a round, such as dropout masks: the round, the [`Drawer`] and the place.
+    /// Random tensors of a round, such as dropout masks. Parts: the round, the [`Drawer`] and the number of the
+    /// random op.
     Noise = 6,
-    /// Random tensors of an evaluation: the round and the chunk of examples.
+    /// Random tensors of an evaluation. Parts: the round and the chunk of examples.
     Evaluation = 7,
-    /// The order of the rows of a value: the round, the [`Drawer`] and the pass over the rows.
+    /// The order of the rows of a value. Parts: the round, the [`Drawer`] and the pass over the rows.
     Rows = 8,
-    /// Training and test examples, of data that its publisher does not split.
+    /// The split into training and test examples, for data that its publisher does not split.
     Split = 10,
-    /// The first centres of a clustering of texts.
+    /// The initial centres of a clustering of texts.
     Topics = 11,
-    /// Training and test examples of one part of a dataset: the part.
+    /// The split into training and test examples, for one part of a dataset. Part: the part.
     HoldOut = 20,
-    /// Augmentation of an image: the round, the client, its local epoch and the example.
+    /// The augmentation of an image. Parts: the round, the client, its local epoch and the example.
     Augmentation = 21,
-    /// Clients that leave (0) and join (1) a rotating cohort: the round, then 0 or 1.
+    /// The clients that leave and join a rotating cohort. Parts: the round, then 0 for those that leave or 1 for
+    /// those that join.
     Rotation = 22,
-    /// Clients that fail and are late: 0 and the client for its speed, 1 and the client for its
-    /// bandwidth, 2, the round and the client for whether it fails.
+    /// Clients that fail or are late. Parts: 0 and the client for its speed; 1 and the client for its bandwidth;
+    /// 2, the round and the client for whether it fails.
     Faults = 23,
-    /// Whether a client takes part in a round, where each does so independently: the round, the number of
-    /// the cohort among those drawn in it, and the client.
+    /// Whether a client takes part in a round, if each client decides independently. Parts: the round, the number
+    /// of the cohort among those sampled in the round, and the client.
     Participation = 40,
-    /// The draw of clients by their scores: as for [`Purpose::Participation`].
+    /// The choice of clients by their scores. Parts: as for [`Purpose::Participation`].
     Scores = 41,
-    /// Numbers that a spec draws by a name: the round, the name, the [`Drawer`] and the draw.
+    /// Numbers that a spec draws by a name. Parts: the round, the name, the [`Drawer`] and the draw.
     Named = 42,
-    /// Initial parameters of further models: the model.
+    /// The initial parameters of further models. Part: the model.
     InitialModel = 43,
-    /// Training examples that are public (0), and those of them that a round reads: the round and 1.
+    /// Public training examples. Parts: 0 for the examples that are public; the round and 1 for those that a round
+    /// reads.
     Public = 24,
-    /// Random codecs of what clients upload: the round and the [`Drawer`].
+    /// Randomized codecs of uploads. Parts: the round and the [`Drawer`].
     Encoding = 44,
-    /// To whom clients send in a random topology: the round and the exchange.
+    /// The neighbours of each client in a random topology. Parts: the round and the exchange.
     Topology = 45,
-    /// The order of all clients in a pass over them: the pass.
+    /// The order of all clients in a pass over them. Part: the pass.
     Reshuffling = 46,
-    /// Noise as the reference of a measured correlation.
+    /// Noise as the baseline of a measured correlation.
     CorrelationNoise = 60,
-    /// Noise on inputs, as the reference that attacks on shared data are compared with.
+    /// Noise on inputs, as the baseline for attacks on shared data.
     InputNoise = 61,
     /// The two halves of the examples in a membership attack.
     MembershipAttack = 62,
-    /// Values of hyper-parameters that a sweep tries.
+    /// The values of hyper-parameters that a sweep tries.
     Sweep = 63,
 }
 
-/// The name of a random stream: a seed, and integers that say what the stream is for.
+/// The name of a random stream: a seed and a list of integers, its parts.
 ///
 /// A key is folded into 64 bits as it is built. Starting from the seed, each part `k` replaces the
 /// state by `mix(state + γ(k + 1))`, where `mix` and `γ` are those of SplitMix64 (Steele, Lea and
@@ -77,12 +80,12 @@ pub enum Purpose {
 pub struct StreamKey(u64);
 
 impl StreamKey {
-    /// The streams of a purpose.
+    /// The key of a seed and a purpose, to which further parts are added.
     pub fn new(seed: u64, purpose: Purpose) -> Self {
         Self::root(seed).fold(purpose as u64)
     }
 
-    /// The stream of a seed alone, for tests and for streams that serve none of fedround's
+    /// The key of a seed without parts, for tests and for streams with none of fedround's
     /// [purposes](Purpose).
     pub fn root(seed: u64) -> Self {
         Self(seed)
@@ -100,7 +103,7 @@ impl StreamKey {
         self.fold(((map as u64) << 32) + epoch as u64)
     }
 
-    /// Adds to the key who draws, and how many times it has drawn before in the same call.
+    /// Adds to the key the code that draws, and the number of times that it has drawn before in the same call.
     #[must_use]
     pub fn with_drawer(self, drawer: Drawer, draws: u64) -> Self {
         match drawer {
@@ -112,19 +115,19 @@ impl StreamKey {
         }
     }
 
-    /// Adds a name to the key: its bytes, and how many there are.
+    /// Adds a name to the key: its length, then its bytes.
     #[must_use]
     pub fn with_name(self, name: &str) -> Self {
         let bytes = name.bytes();
         bytes.fold(self.with(name.len()), |key, byte| key.fold(byte.into()))
     }
 
-    /// The numbers of the stream, from its first.
+    /// The stream that the key names, from its first number on.
     pub fn stream(self) -> Stream {
         Stream::from_state(self.0)
     }
 
-    /// The key as a number, which names the stream among those of a secret.
+    /// The key as a number, which selects one of the streams of a [secret](crate::NoiseKey).
     pub(crate) fn number(self) -> u64 {
         self.0
     }
@@ -140,7 +143,7 @@ impl StreamKey {
 /// counted from 0. A plain number is an epoch of the first one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LocalEpoch {
-    /// Which client function of the round, from 0.
+    /// The number of the client function in the round, from 0.
     pub map: usize,
     /// The epoch in that function, from 0.
     pub epoch: usize,
@@ -156,7 +159,7 @@ impl LocalEpoch {
         }
     }
 
-    /// Whether it is the first epoch of the round.
+    /// Whether this is the first epoch of the round.
     pub fn is_first(self) -> bool {
         self == Self::default()
     }
@@ -168,18 +171,18 @@ impl From<usize> for LocalEpoch {
     }
 }
 
-/// Whose code draws random numbers in a round.
+/// The code that draws random numbers in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drawer {
     /// Code that runs on the server.
     Server,
     /// Code that runs on a client.
     Client {
-        /// The client.
+        /// The number of the client.
         client: usize,
-        /// Which client function (`fed.map`) of the round, from 0.
+        /// The number of the client function (`fed.map`) in the round, from 0.
         map: usize,
-        /// How many values visited the client before this one. Each visit draws anew, because
+        /// The number of values that visited the client before this one. Each visit draws new numbers, because
         /// averaging cancels noise only if the draws are independent.
         turn: usize,
     },

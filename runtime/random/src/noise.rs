@@ -1,12 +1,12 @@
-//! Noise of differential privacy: tails without an end, and a secret source.
+//! Noise of differential privacy. Its tails have no end, and it may come from a secret source.
 //!
-//! A bound on privacy is one of the noise's tails. With numbers from `b` bits, a tail ends where its
-//! probability is `2⁻ᵇ`, and a value beyond the end tells which of two data sets it comes from. Here the
-//! number of leading zeros of a uniform number is drawn over as many words as it takes, so that a tail only
-//! ends at the largest number of the type.
+//! A privacy bound is a statement about the tails of the noise. If the noise is computed from a uniform number
+//! of `b` bits, its tails end where their probability is `2⁻ᵇ`, and a value tail that end reveals from which of
+//! two datasets it comes. Here, the number of leading zeros of the uniform number is drawn over as many words as
+//! needed, so that a tail ends only at the largest number of the type.
 //!
-//! Numbers are rounded to `f32`. Bounds are of real numbers, and the lowest bits of a single sum with noise
-//! can tell more (Mironov 2012, "On Significance of the Least Significant Bits for Differential Privacy").
+//! The noise is rounded to `f32`. Privacy bounds hold for real numbers, and the lowest bits of a sum with noise
+//! can reveal more (Mironov 2012, "On Significance of the Least Significant Bits for Differential Privacy").
 
 use std::f64::consts::{LN_2, TAU};
 use std::fmt;
@@ -16,11 +16,12 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 
 use crate::{Stream, StreamKey};
 
-/// A secret of 256 bits. Whoever has it, or the seed of a run without one, can take the noise away again.
+/// A secret of 256 bits from which noise is drawn. Whoever knows it can compute the noise and subtract it. The
+/// same holds for the seed of a run without a secret.
 #[derive(Clone)]
 pub struct NoiseKey([u8; 32]);
 
-/// The system gives no random bytes.
+/// The error of a system that gives no random bytes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the system gives no random bytes for the noise of differential privacy: {0}; reproducible noise needs none"
@@ -41,21 +42,21 @@ impl NoiseKey {
 }
 
 impl fmt::Debug for NoiseKey {
-    /// Without the secret.
+    /// Does not print the secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("NoiseKey(..)")
     }
 }
 
-/// Words for noise.
+/// A source of random 64-bit words for noise.
 pub enum Words {
-    /// From the run's seed, the same in each run.
+    /// Words from the run's seed, the same in each run.
     Reproducible(Stream),
-    /// From a secret: ChaCha with 20 rounds.
+    /// Words from a secret, by ChaCha with 20 rounds.
     Secret(Box<ChaCha20Rng>),
 }
 
-/// The words of a stream: with a secret if there is one, or else those that the seed gives.
+/// The words of the stream that `key` names, from the secret if there is one, and from the seed otherwise.
 pub fn words(key: StreamKey, secret: Option<&NoiseKey>) -> Words {
     match secret {
         None => Words::Reproducible(key.stream()),
@@ -76,7 +77,8 @@ impl Words {
     }
 }
 
-/// An exponential number of mean 1: `−ln u` of a uniform `u = 2⁻ᶻ m` with `m` in `(½, 1)`.
+/// An exponentially distributed number of mean 1: `−ln u` for a uniform `u = 2⁻ᶻ m`, with `m` in `(½, 1)` and the
+/// number of leading zeros `z`.
 fn exponential(word: &mut impl FnMut() -> u64) -> f64 {
     let mut zeros = 0;
     loop {
@@ -90,12 +92,12 @@ fn exponential(word: &mut impl FnMut() -> u64) -> f64 {
     f64::from(zeros) * LN_2 - m.ln()
 }
 
-/// A number in `(0, 1)`: the middle of one of 2⁵² steps.
+/// A uniform number in `(0, 1)`: the middle of one of 2⁵² equal steps.
 fn unit(word: u64) -> f64 {
     ((word >> 12) as f64 + 0.5) / (1u64 << 52) as f64
 }
 
-/// Fills `out` with standard normal numbers (Box-Muller, with both numbers of each pair used).
+/// Fills `out` with standard normal numbers (Box-Muller, with check_sources numbers of each pair used).
 pub fn gaussian(out: &mut [f32], words: &mut Words) {
     let mut word = || words.word();
     for pair in out.chunks_mut(2) {
@@ -123,10 +125,11 @@ mod tests {
 
     const N: usize = 1_000_000;
 
-    fn both(fill: fn(&mut [f32], &mut Words), check: impl Fn(&[f32])) {
+    /// Checks the noise from a seed and from a secret, and that each repeats for the same key.
+    fn check_sources(fill: fn(&mut [f32], &mut Words), check: impl Fn(&[f32])) {
         let secret = NoiseKey::from_system().unwrap();
         let key = StreamKey::root(3);
-        let mut found = vec![];
+        let mut outputs = vec![];
         for secret in [None, Some(&secret)] {
             let mut out = vec![0.0; N];
             fill(&mut out, &mut words(key, secret));
@@ -134,20 +137,21 @@ mod tests {
             let mut again = vec![0.0; 9];
             fill(&mut again, &mut words(key, secret));
             assert_eq!(again, out[..9]);
-            found.push(out);
+            outputs.push(out);
         }
-        assert_ne!(found[0], found[1]);
+        assert_ne!(outputs[0], outputs[1]);
     }
 
-    fn beyond(out: &[f32], x: f32) -> f64 {
+    /// The fraction of numbers whose magnitude is above `x`.
+    fn tail(out: &[f32], x: f32) -> f64 {
         out.iter().filter(|v| v.abs() > x).count() as f64 / N as f64
     }
 
     #[test]
     fn gaussian_noise_has_its_tails() {
-        both(gaussian, |out| {
+        check_sources(gaussian, |out| {
             for (x, expected) in [(1.0, 0.317_311), (2.0, 0.045_5), (3.0, 0.002_7)] {
-                let found = beyond(out, x);
+                let found = tail(out, x);
                 // Five standard deviations of a count.
                 let error = 5.0 * (expected / N as f64).sqrt();
                 assert!((found - expected).abs() < error, "{x}: {found}");
@@ -159,9 +163,9 @@ mod tests {
 
     #[test]
     fn laplace_noise_has_its_tails() {
-        both(laplace, |out| {
+        check_sources(laplace, |out| {
             for x in [0.5_f32, 2.0, 5.0, 9.0] {
-                let (found, expected) = (beyond(out, x), f64::from(-x).exp());
+                let (found, expected) = (tail(out, x), f64::from(-x).exp());
                 let error = 5.0 * (expected / N as f64).sqrt();
                 assert!((found - expected).abs() < error, "{x}: {found}");
             }
@@ -170,10 +174,11 @@ mod tests {
         });
     }
 
-    /// 32 bits ended at 6.66 standard deviations, and 24 bits at 15.4 scales.
+    /// With a uniform number of 32 bits, Gaussian noise would end at 6.66 standard deviations; with 24 bits, Laplace
+    /// noise would end at 15.4 scales.
     #[test]
     fn tails_have_no_end() {
-        // Words of zeros, of which a number of 64 bits would be 0.
+        // 255 leading zeros, three words of 64 and one of 63. From a word alone, the number would be 0.
         let mut words = [0, 0, 0, 1, u64::MAX].into_iter();
         let drawn = exponential(&mut || words.next().unwrap());
         assert!((drawn - 255.0 * LN_2).abs() < 1e-9, "{drawn}");

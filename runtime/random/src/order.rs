@@ -1,11 +1,11 @@
-//! Permutations and vectors of numbers, drawn whole from a key.
+//! Permutations and vectors of numbers, each of which is a function of a key.
 
 use crate::StreamKey;
 
-/// A random permutation of `0..n`: the numbers, sorted by the words of the stream.
+/// A random permutation of `0..n`: each number gets a word of the stream, and they are sorted by their words.
 pub fn permutation(n: usize, key: StreamKey) -> Vec<usize> {
     let mut keyed: Vec<(u64, usize)> = key.stream().zip(0..n).collect();
-    // The index breaks ties, which makes the unstable sort a stable one.
+    // Equal words are ordered by the index, so the result does not depend on the sort algorithm.
     keyed.sort_unstable();
     keyed.into_iter().map(|(_, i)| i).collect()
 }
@@ -13,26 +13,26 @@ pub fn permutation(n: usize, key: StreamKey) -> Vec<usize> {
 /// The first `m` elements of [`permutation`], in time linear in `n` and memory linear in `m`.
 pub fn first_permuted(n: usize, m: usize, key: StreamKey) -> Vec<usize> {
     let m = m.min(n);
-    let mut least: Vec<(u64, usize)> = Vec::with_capacity(2 * m);
-    // The `m`-th smallest word so far. Whatever is above it is not among the first `m`.
+    let mut smallest: Vec<(u64, usize)> = Vec::with_capacity(2 * m);
+    // The `m`-th smallest word so far. A larger word cannot be among the first `m`.
     let mut limit = u64::MAX;
     for (word, i) in key.stream().zip(0..n) {
         if word > limit {
             continue;
         }
-        least.push((word, i));
-        if least.len() == 2 * m {
-            limit = least.select_nth_unstable(m - 1).1.0;
-            least.truncate(m);
+        smallest.push((word, i));
+        if smallest.len() == 2 * m {
+            limit = smallest.select_nth_unstable(m - 1).1.0;
+            smallest.truncate(m);
         }
     }
-    least.sort_unstable();
-    least.truncate(m);
-    least.into_iter().map(|(_, i)| i).collect()
+    smallest.sort_unstable();
+    smallest.truncate(m);
+    smallest.into_iter().map(|(_, i)| i).collect()
 }
 
-/// `n` numbers, uniform in `[-bound, bound)`. Each comes from the 24 high bits of a word, is computed
-/// in double precision and rounded once.
+/// `n` uniform numbers in `[-bound, bound)`. Each is computed from the 24 high bits of a word in double precision,
+/// and rounded once.
 pub fn uniform(n: usize, bound: f64, key: StreamKey) -> Vec<f32> {
     let number = |word: u64| {
         let unit = (word >> 40) as f64 / (1u64 << 24) as f64;

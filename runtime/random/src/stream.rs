@@ -1,4 +1,4 @@
-//! The numbers of a stream, one at a time.
+//! A stream of random numbers: the generator SplitMix64.
 
 use std::f64::consts::TAU;
 
@@ -17,8 +17,8 @@ pub(crate) fn fold(state: u64, part: u64) -> u64 {
     mix(state.wrapping_add(GAMMA.wrapping_mul(part.wrapping_add(1))))
 }
 
-/// An endless sequence of random numbers: SplitMix64, started from a
-/// [`StreamKey`](crate::StreamKey). As an iterator it gives 64-bit words.
+/// An endless sequence of random numbers, by SplitMix64 from the state of a [`StreamKey`](crate::StreamKey). As an
+/// iterator it gives 64-bit words.
 #[derive(Clone, Debug)]
 pub struct Stream {
     state: u64,
@@ -50,7 +50,7 @@ impl Stream {
         ((u128::from(self.word()) * n as u128) >> 64) as usize
     }
 
-    /// A standard normal number (Box-Muller). Each takes two words.
+    /// A standard normal number (Box-Muller), from two words.
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
         radius * (TAU * self.unit()).cos()

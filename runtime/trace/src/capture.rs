@@ -1,4 +1,4 @@
-//! Records one function on burn's capture device and imports the recording.
+//! Runs a function on burn's capture device, and imports the recorded operations as a tensor graph.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -19,7 +19,7 @@ pub enum TraceError {
     /// The function itself panicked, for instance on a shape that does not fit.
     #[error("{what} cannot be traced: {message}")]
     Panicked {
-        /// What was traced.
+        /// The traced model, loss or function.
         what: String,
         /// The panic's message.
         message: String,
@@ -27,17 +27,17 @@ pub enum TraceError {
     /// burn refused the capture.
     #[error("{what} cannot be captured: {source}")]
     Capture {
-        /// What was traced.
+        /// The traced model, loss or function.
         what: String,
         /// burn's reason.
         source: CaptureFailure,
     },
-    /// A result is not on the capture device, so nothing of how it was computed was recorded.
+    /// A result is not on the capture device, so the operations that computed it were not recorded.
     #[error(
         "{what} returns a tensor of another device as result {result}; compute it from the arguments, or create it on their device"
     )]
     NotRecorded {
-        /// What was traced.
+        /// The traced model, loss or function.
         what: String,
         /// The result's index, from 0.
         result: usize,
@@ -47,7 +47,7 @@ pub enum TraceError {
         "{what} has its input `{input}` on another device than its arguments; a model moves all of its parameters in `to_device`"
     )]
     InputElsewhere {
-        /// What was traced.
+        /// The traced model, loss or function.
         what: String,
         /// The name of the parameter, or `x` with the index of the argument.
         input: String,
@@ -65,7 +65,8 @@ pub enum TraceError {
 #[error("{0}")]
 pub struct CaptureFailure(CaptureError);
 
-/// Traces a function of float tensors of the given shapes to one scalar.
+/// Traces a function that takes float tensors of the given shapes and gives a scalar. `what` names the function
+/// in errors.
 ///
 /// # Errors
 ///
@@ -80,66 +81,67 @@ pub fn trace_function(
         let tensors: Vec<Tensor<4>> = shapes.iter().map(tensor).collect();
         let arguments = tensors.iter().map(|t| t.clone().into_dispatch());
         Ok(Recording {
-            inputs: named(arguments).collect(),
+            inputs: with_names(arguments).collect(),
             outputs: vec![f(&tensors).into_dispatch()],
-            alive: Box::new(tensors),
+            keep_alive: Box::new(tensors),
         })
     })
 }
 
-/// What a function leaves on the capture device.
+/// The tensors of a function that has run on the capture device.
 pub(crate) struct Recording {
     /// The parameters and arguments by name.
     pub inputs: Vec<(String, DispatchTensor)>,
     /// The results, in order.
     pub outputs: Vec<DispatchTensor>,
-    /// Whatever must not be dropped before the capture ends.
-    pub alive: Box<dyn std::any::Any>,
+    /// Tensors that must not be dropped before the capture ends.
+    pub keep_alive: Box<dyn std::any::Any>,
 }
 
-/// The capture device, which takes one scope at a time. burn numbers capture devices for the life
-/// of the process, so one is reused.
-static CAPTURE: Mutex<Option<Device>> = Mutex::new(None);
+/// The capture device. It records one function at a time. burn never frees the number of a capture device, so
+/// all traces use the same one.
+static CAPTURE_DEVICE: Mutex<Option<Device>> = Mutex::new(None);
 
-/// Runs a function on the capture device and imports what it recorded.
+/// Runs a function on the capture device, and imports the recorded operations. `what` names the function in
+/// errors.
 pub(crate) fn trace(
     what: &str,
     run: impl FnOnce(&Device) -> Result<Recording, CallError>,
 ) -> Result<Graph, TraceError> {
-    let mut pool = CAPTURE.lock().unwrap_or_else(|e| e.into_inner());
-    let device = pool.get_or_insert_with(Device::capture).clone();
+    let mut capture_device = CAPTURE_DEVICE.lock().unwrap_or_else(|e| e.into_inner());
+    let device = capture_device.get_or_insert_with(Device::capture).clone();
     let mut settings = device.clone();
     let what = what.to_owned();
     let mut inputs = vec![];
-    let (mut alive, mut refused) = (None, None);
+    let (mut keep_alive, mut failure) = (None, None);
     let captured: Result<Result<CapturedGraph, CaptureError>, _> =
         catch_unwind(AssertUnwindSafe(|| {
             device.capture_scope(|scope| {
-                // Integers have the type that labels have, also those that code makes here, such as a
-                // range. After the first scope the settings are as they are, and this is refused.
+                // Integers that the function creates, such as a range, get the type of labels. The settings of
+                // a device can be set once; later calls give an error, which is ignored.
                 let _ = settings.configure(IntDType::I32);
-                let recorded = run(&device)
+                let recording = run(&device)
                     .map_err(TraceError::from)
                     .and_then(|recording| {
                         let inputs = input_ids(&what, &recording.inputs)?;
                         let outputs = output_ids(&what, &recording.outputs)?;
                         Ok((recording, inputs, outputs))
                     });
-                match recorded {
+                match recording {
                     Ok((recording, input_ids, outputs)) => {
                         inputs = input_ids;
-                        let done = scope.complete(inputs.iter().map(|(_, id)| *id), outputs);
-                        alive = Some((recording.alive, recording.outputs));
-                        done
+                        let graph = scope.complete(inputs.iter().map(|(_, id)| *id), outputs);
+                        keep_alive = Some((recording.keep_alive, recording.outputs));
+                        graph
                     }
                     Err(error) => {
-                        refused = Some(error);
+                        failure = Some(error);
                         scope.complete([], [])
                     }
                 }
             })
         }));
-    if let Some(error) = refused {
+    if let Some(error) = failure {
         return Err(error);
     }
     let captured = captured
@@ -151,12 +153,12 @@ pub(crate) fn trace(
             source: CaptureFailure(source),
             what: what.clone(),
         })?;
-    drop(alive);
+    drop(keep_alive);
     Ok(from_burn(&what, &captured, &inputs)?)
 }
 
-/// The ids of a function's parameters and arguments. Every input must be there: the graph of a function
-/// that reads one that is left out has a value without a source.
+/// The ids of a function's parameters and arguments. It is an error if one is not on the capture device: the
+/// imported graph would read a value that nothing defines.
 fn input_ids(
     what: &str,
     inputs: &[(String, DispatchTensor)],
@@ -171,8 +173,8 @@ fn input_ids(
     ids.collect()
 }
 
-/// The ids of a function's results. Every result must be there: if one were left out, those after it
-/// would take its place.
+/// The ids of a function's results. It is an error if one is not on the capture device: if it were left out, the
+/// results after it would get wrong numbers.
 fn output_ids(what: &str, outputs: &[DispatchTensor]) -> Result<Vec<TensorId>, TraceError> {
     let ids = outputs.iter().enumerate().map(|(result, output)| {
         id(output).ok_or_else(|| TraceError::NotRecorded {
@@ -183,7 +185,7 @@ fn output_ids(what: &str, outputs: &[DispatchTensor]) -> Result<Vec<TensorId>, T
     ids.collect()
 }
 
-/// Zeros of the given types on the capture device, which stand for a function's arguments.
+/// Tensors of zeros of the given types on the capture device, which are the arguments of a traced function.
 pub(crate) fn arguments(inputs: &[TensorType], device: &Device) -> Vec<DispatchTensor> {
     let device = device.as_dispatch();
     let zeros = |ty: &TensorType| match ty.dtype {
@@ -196,15 +198,15 @@ pub(crate) fn arguments(inputs: &[TensorType], device: &Device) -> Vec<DispatchT
     inputs.iter().map(zeros).collect()
 }
 
-/// Names arguments `x0`, `x1` and so on.
-pub(crate) fn named(
+/// Names the arguments `x0`, `x1` and so on.
+pub(crate) fn with_names(
     arguments: impl IntoIterator<Item = DispatchTensor>,
 ) -> impl Iterator<Item = (String, DispatchTensor)> {
     let numbered = arguments.into_iter().enumerate();
     numbered.map(|(i, tensor)| (format!("x{i}"), tensor))
 }
 
-/// The capture device's number of one of its tensors; `None` for a tensor of another device.
+/// The id of a tensor on the capture device; `None` for a tensor of another device.
 fn id(tensor: &DispatchTensor) -> Option<TensorId> {
     match &tensor.kind {
         DispatchTensorKind::Capture(
@@ -224,7 +226,7 @@ mod tests {
         let error = trace_function("the loss", &[[1, 1, 1, 1]], &constant).unwrap_err();
         let expected = "the loss returns a tensor of another device as result 0;";
         assert!(error.to_string().starts_with(expected), "{error}");
-        // The capture device takes the next function.
+        // The capture device still works for the next function.
         trace_function("a sum", &[[1, 1, 2, 1]], &|x| x[0].clone().sum()).unwrap();
     }
 
@@ -236,7 +238,7 @@ mod tests {
                 Ok(Recording {
                     inputs,
                     outputs: vec![Tensor::<1>::from_data([1.0], device).into_dispatch()],
-                    alive: Box::new(()),
+                    keep_alive: Box::new(()),
                 })
             };
             trace("model `m`", recording).unwrap_err().to_string()
@@ -244,9 +246,9 @@ mod tests {
         let starts = |input: &str| format!("model `m` has its input `{input}` on another device");
         let parameter = error_of(vec![("conv.weight".to_owned(), elsewhere())]);
         assert!(parameter.starts_with(&starts("conv.weight")), "{parameter}");
-        let argument = error_of(named([elsewhere()]).collect());
+        let argument = error_of(with_names([elsewhere()]).collect());
         assert!(argument.starts_with(&starts("x0")), "{argument}");
-        // The capture device takes the next function.
+        // The capture device still works for the next function.
         trace_function("a sum", &[[1, 1, 2, 1]], &|x| x[0].clone().sum()).unwrap();
     }
 

@@ -1,4 +1,4 @@
-//! A model with its losses, traced on demand for each batch shape.
+//! A model with its losses and functions, which are traced when the compiler asks for their graphs.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -9,25 +9,31 @@ use fedround_ir::tensor::{Graph, TensorType};
 use fedround_models::{AnyTensor, CallError, ForwardCx, Losses, Model, Task};
 use fedround_passes::lowering::{Frontend, FrontendError};
 
-use crate::capture::{Recording, TraceError, arguments, named, trace};
+use crate::capture::{Recording, TraceError, arguments, trace, with_names};
 
-/// A model and its losses, which are traced whenever a batch shape is met for the first time.
+/// A model and its losses, which are traced for the shapes that the compiler asks for. The compiler keeps the
+/// graphs, so each function is traced once for each batch shape.
 pub struct TracedModel {
     name: String,
     model: Box<dyn Model>,
     task: Task,
+    /// The columns of the data besides `x` and `y`: the name, and the shape of one example.
     columns: Vec<(String, Vec<usize>)>,
     losses: Losses,
+    /// Name and type of each leaf of the parameter tree.
     parameters: Vec<(String, TensorType)>,
+    /// For each leaf, the types of the modules that contain it, such as `BatchNorm`.
     layers: Vec<Vec<String>>,
+    /// The number of traces so far.
     traces: AtomicUsize,
+    /// The numbers of the leaves that are buffers, such as running means.
     buffers: Vec<usize>,
 }
 
 impl TracedModel {
-    /// For a model built for `task`.
+    /// Wraps a model that was built for `task`.
     pub fn new(name: &str, model: Box<dyn Model>, task: Task, losses: Losses) -> Self {
-        // Traces read its values, which are then in host memory, wherever it was built.
+        // A trace copies the model to the capture device, which reads the values from host memory.
         let model = model.to_device(&Device::flex());
         let leaves = model.leaves();
         let buffers = leaves.iter().enumerate().filter(|(_, l)| l.buffer);
@@ -54,59 +60,62 @@ impl TracedModel {
         Self::new(&self.name, model, self.task, losses).with_columns(self.columns.clone())
     }
 
-    /// The names of the data's columns.
+    /// The names of the data's columns, beginning with `x` and `y`.
     fn column_names(&self) -> Vec<String> {
-        let more = self.columns.iter().map(|(name, _)| name.as_str());
-        let more = more.filter(|name| !["x", "y"].contains(name));
-        let all = ["x", "y"].into_iter().chain(more);
-        all.map(str::to_owned).collect()
+        let others = self.columns.iter().map(|(name, _)| name.as_str());
+        let others = others.filter(|name| !["x", "y"].contains(name));
+        let names = ["x", "y"].into_iter().chain(others);
+        names.map(str::to_owned).collect()
     }
 
-    /// The model with its initial structure; its values are zeros.
+    /// The model that is traced.
     pub fn model(&self) -> &dyn Model {
         self.model.as_ref()
     }
 
-    /// What the model was built for.
+    /// The task for which the model was built.
     pub fn task(&self) -> Task {
         self.task
     }
 
-    /// What the model is trained for, unless an algorithm says otherwise.
+    /// The model's own training objective, which an algorithm may replace.
     pub fn objective(&self) -> Objective {
-        let own = self.model.objective();
+        let objective = self.model.objective();
+        let inputs = objective.inputs.iter();
         Objective {
-            inputs: own.inputs.iter().map(|&name| name.to_owned()).collect(),
-            loss: own.loss.to_owned(),
-            target: own.target.to_owned(),
+            inputs: inputs.map(|&name| name.to_owned()).collect(),
+            loss: objective.loss.to_owned(),
+            target: objective.target.to_owned(),
         }
     }
 
-    /// Type of the model's inputs for a batch size.
+    /// The type of the model's inputs for a batch size.
     pub fn input(&self, batch: usize) -> TensorType {
         let [c, h, w] = self.task.input;
         TensorType::f32([batch, c, h, w])
     }
 
-    /// How often the model or a loss was traced. A run traces each batch shape once, whatever the
+    /// The number of times that the model or a loss was traced. A run traces each batch shape once, whatever the
     /// number of rounds.
     pub fn traces(&self) -> usize {
         self.traces.load(Ordering::Relaxed)
     }
 
-    /// Name of the model.
+    /// The name of the model.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Says which columns the data has besides the inputs `x` and the labels `y`: name and shape of
-    /// an example.
+    /// Sets the columns that the data has besides the inputs `x` and the labels `y`: the name, and the shape of
+    /// one example.
     #[must_use]
     pub fn with_columns(mut self, columns: Vec<(String, Vec<usize>)>) -> Self {
         self.columns = columns;
         self
     }
 
+    /// Traces a function of the model. Its inputs are the model's parameters, then `inputs`. In training, the
+    /// outputs are its value, then the updated buffers.
     fn function_graph(
         &self,
         function: &str,
@@ -125,7 +134,7 @@ impl TracedModel {
             let parameters = parameters.map(|leaf| (leaf.name.clone(), leaf.tensor.clone()));
             let mut inputs_by_name: Vec<_> = parameters.collect();
             let arguments = arguments(inputs, device);
-            inputs_by_name.extend(named(arguments.iter().cloned()));
+            inputs_by_name.extend(with_names(arguments.iter().cloned()));
             let arguments: Vec<AnyTensor> = arguments.into_iter().map(AnyTensor::from).collect();
             let cx = if training {
                 ForwardCx::training()
@@ -140,13 +149,13 @@ impl TracedModel {
             Ok(Recording {
                 inputs: inputs_by_name,
                 outputs,
-                alive: Box::new((model, leaves, arguments)),
+                keep_alive: Box::new((model, leaves, arguments)),
             })
         })
     }
 
-    /// A registered loss or function.
-    fn registered(
+    /// Traces a registered loss or function, which has no parameters.
+    fn registered_graph(
         &self,
         what: &str,
         inputs: &[TensorType],
@@ -155,18 +164,18 @@ impl TracedModel {
         self.traces.fetch_add(1, Ordering::Relaxed);
         trace(what, |device| {
             let arguments = arguments(inputs, device);
-            let inputs = named(arguments.iter().cloned()).collect();
+            let inputs = with_names(arguments.iter().cloned()).collect();
             let arguments: Vec<AnyTensor> = arguments.into_iter().map(AnyTensor::from).collect();
             Ok(Recording {
                 inputs,
                 outputs: vec![call(&arguments)?],
-                alive: Box::new(arguments),
+                keep_alive: Box::new(arguments),
             })
         })
     }
 }
 
-/// The data has no column of a name.
+/// The data has no column of this name.
 #[derive(Debug, thiserror::Error)]
 #[error("the data has no column `{name}`; it has {}", .known.join(", "))]
 struct UnknownColumn {
@@ -188,19 +197,19 @@ impl Frontend for TracedModel {
     }
 
     fn column(&self, name: &str, kind: Kind, batch: usize) -> Result<TensorType, FrontendError> {
-        let own = match name {
+        let example_shape = match name {
             "x" => return Ok(self.input(batch)),
             "y" => vec![],
             name => {
-                let found = self.columns.iter().find(|(column, _)| column == name);
-                let (_, shape) = found.ok_or_else(|| UnknownColumn {
+                let column = self.columns.iter().find(|(column, _)| column == name);
+                let (_, shape) = column.ok_or_else(|| UnknownColumn {
                     name: name.to_owned(),
                     known: self.column_names(),
                 })?;
                 shape.clone()
             }
         };
-        let shape: Vec<usize> = [batch].into_iter().chain(own).collect();
+        let shape: Vec<usize> = [batch].into_iter().chain(example_shape).collect();
         Ok(match kind {
             Kind::Labels => TensorType::i32(shape),
             _ => TensorType::f32(shape),
@@ -217,16 +226,19 @@ impl Frontend for TracedModel {
     }
 
     fn loss(&self, name: &str, inputs: &[TensorType]) -> Result<Graph, FrontendError> {
-        let call = |given: &[AnyTensor]| Ok(self.losses.call(name, given)?.into_dispatch());
-        Ok(self.registered(&format!("loss `{name}`"), inputs, call)?)
+        let call = |arguments: &[AnyTensor]| {
+            let value = self.losses.call(name, arguments)?;
+            Ok(value.into_dispatch())
+        };
+        Ok(self.registered_graph(&format!("loss `{name}`"), inputs, call)?)
     }
 
     fn function(&self, name: &str, inputs: &[TensorType]) -> Result<Graph, FrontendError> {
-        let call = |given: &[AnyTensor]| {
-            let value = self.losses.call_function(name, given)?;
+        let call = |arguments: &[AnyTensor]| {
+            let value = self.losses.call_function(name, arguments)?;
             Ok(value.into_dispatch())
         };
-        Ok(self.registered(&format!("function `{name}`"), inputs, call)?)
+        Ok(self.registered_graph(&format!("function `{name}`"), inputs, call)?)
     }
 
     fn input(&self, rows: usize) -> TensorType {

@@ -1,4 +1,4 @@
-//! Activations, in terms of the dialect's ops.
+//! Imports burn's activations. Those that the tensor dialect lacks become several ops.
 
 use std::f64::consts::SQRT_2;
 
@@ -58,13 +58,19 @@ impl Import<'_> {
         }
     }
 
-    fn softmax<const N: usize>(&mut self, o: &DimOpIr, before: [Op; N]) -> Result<(), ImportError> {
+    /// The softmax of a value, to which `prelude` is applied first.
+    fn softmax<const N: usize>(
+        &mut self,
+        o: &DimOpIr,
+        prelude: [Op; N],
+    ) -> Result<(), ImportError> {
         let x = self.value(&o.input)?;
-        let x = self.chain(x, before)?;
+        let x = self.chain(x, prelude)?;
         let val = self.chain(x, [Op::LogSoftmax(o.axis), Op::Exp])?;
         self.bind(&o.out, val)
     }
 
+    /// `x` where it is positive, and `otherwise` elsewhere.
     fn where_positive(&mut self, x: Val, otherwise: Val) -> Result<Val, ImportError> {
         let positive = self.push(Op::CompareScalar(Cmp::Greater, 0.0), &[x])?;
         self.push(Op::Where, &[positive, x, otherwise])

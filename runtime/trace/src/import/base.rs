@@ -1,4 +1,4 @@
-//! Ops that move and select elements, of any element type.
+//! Imports burn's operations that move and select elements of any type.
 
 use burn::tensor::{IndexingUpdateOp, Slice};
 use burn_ir::{BaseOperationIr as Base, TensorIr};
@@ -11,7 +11,8 @@ impl Import<'_> {
         match op {
             Base::Reshape(o) => self.emit(Op::Reshape(shape(&o.out)), &[&o.input], &o.out),
             Base::Expand(o) => {
-                // burn adds leading dimensions by expansion; ours repeats existing ones.
+                // burn's `expand` may add leading dimensions. The dialect's `expand` only repeats existing ones,
+                // so they are added by a reshape first.
                 let (from, to) = (shape(&o.input), shape(&o.out));
                 let mut padded = vec![1; to.len() - from.len()];
                 padded.extend(from);
@@ -40,7 +41,8 @@ impl Import<'_> {
                 self.emit(Op::Permute(axes), &[&o.input], &o.out)
             }
             Base::Permute(o) => self.emit(Op::Permute(o.axes.clone()), &[&o.input], &o.out),
-            // How `stop_gradient` marks a value: burn records no `detach`.
+            // burn does not record `detach`. fedround's `stop_gradient` therefore marks a value by a flip of no
+            // axes.
             Base::Flip(o) if o.axes.is_empty() => self.emit(Op::StopGradient, &[&o.input], &o.out),
             Base::Flip(o) => self.emit(Op::Flip(o.axes.clone()), &[&o.input], &o.out),
             Base::Slice(o) if o.ranges.iter().all(|s| s.step == 1) => {
@@ -91,12 +93,13 @@ impl Import<'_> {
         self.emit(Op::Cast(logical(out.dtype)), &[input], out)
     }
 
+    /// A tensor filled with one number.
     pub(super) fn filled(&mut self, c: f64, out: &TensorIr) -> Result<(), ImportError> {
         let val = self.full(c, shape(out), out)?;
         self.bind(out, val)
     }
 
-    /// One number everywhere, of the element type of `like`.
+    /// A value of this shape filled with `c`, with the element type of `like`.
     pub(super) fn full(
         &mut self,
         c: f64,
@@ -111,7 +114,7 @@ impl Import<'_> {
     }
 }
 
-/// One range for each dimension, with burn's omitted and negative bounds filled in.
+/// A range `start..end` for each dimension, in which burn's omitted and negative bounds are resolved.
 fn ranges(slices: &[Slice], t: &TensorIr) -> Vec<(usize, usize)> {
     let mut ranges: Vec<(usize, usize)> = shape(t).iter().map(|&n| (0, n)).collect();
     for (range, s) in ranges.iter_mut().zip(slices) {

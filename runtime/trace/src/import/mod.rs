@@ -1,8 +1,8 @@
-//! The one place that knows burn's captured operations: `from_burn` turns them into our graphs.
+//! Translates burn's captured operations into tensor graphs.
 //!
-//! Import canonicalises: values are renumbered, integers become `i32`, `linear` becomes a matrix
-//! product and a sum, initialised tensors become inputs or constants, `max_pool2d` takes its form
-//! with indices, which the gradient needs.
+//! The result is canonical: values are renumbered, integers become `i32`, `linear` becomes a matrix product and
+//! a sum, and tensors that the function creates from data become constants. `max_pool2d` always has its second
+//! result, the indices, because the gradient needs them.
 
 mod activation;
 mod base;
@@ -33,12 +33,12 @@ pub enum ImportError {
         /// burn's name of the operation.
         op: String,
     },
-    /// A tensor is read that neither the caller gave nor the function made.
+    /// The function reads a tensor that is not an input and that it did not create.
     #[error("{what} reads a tensor of shape {shape:?} that it did not make and was not given")]
     Unbound {
         /// What was traced.
         what: String,
-        /// Its shape.
+        /// The shape of the tensor; empty if it is a result of the function.
         shape: Vec<usize>,
     },
     /// An operation came out ill-typed.
@@ -46,7 +46,8 @@ pub enum ImportError {
     Type(#[from] TypeError),
 }
 
-/// Imports a capture. `inputs` names the tensors that are the caller's, in order.
+/// Imports a capture. `inputs` are the names and ids of the tensors that become inputs of the graph, in order.
+/// `what` names the function in errors.
 ///
 /// # Errors
 ///
@@ -60,14 +61,14 @@ pub fn from_burn(
         what,
         captured,
         graph: Graph::default(),
-        map: HashMap::new(),
+        values: HashMap::new(),
         loc: Loc::caller(),
     };
     for (name, id) in inputs {
         if let Some(data) = captured.values.get(id) {
             let ty = type_of(data);
             let val = this.graph.input(name.clone(), ty);
-            this.map.insert(*id, val);
+            this.values.insert(*id, val);
         }
     }
     for op in &captured.graph.operations {
@@ -75,7 +76,7 @@ pub fn from_burn(
     }
     for (i, id) in captured.graph.outputs.iter().enumerate() {
         let val = this
-            .map
+            .values
             .get(id)
             .copied()
             .ok_or_else(|| ImportError::Unbound {
@@ -87,20 +88,25 @@ pub fn from_burn(
     Ok(this.graph)
 }
 
+/// The state of an import.
 struct Import<'a> {
+    /// The name of the function in errors.
     what: &'a str,
     captured: &'a CapturedGraph,
+    /// The graph so far.
     graph: Graph,
-    map: HashMap<TensorId, Val>,
+    /// The value of each tensor that has been imported so far.
+    values: HashMap<TensorId, Val>,
+    /// The location of all nodes: burn records none.
     loc: Loc,
 }
 
 impl Import<'_> {
+    /// The value of a tensor. A tensor that the function created from data becomes a constant here.
     fn value(&mut self, t: &TensorIr) -> Result<Val, ImportError> {
-        if let Some(val) = self.map.get(&t.id) {
+        if let Some(val) = self.values.get(&t.id) {
             return Ok(*val);
         }
-        // Not an input and not computed: initialised inside the traced function.
         let Some(data) = self.captured.values.get(&t.id) else {
             return Err(ImportError::Unbound {
                 what: self.what.to_owned(),
@@ -118,24 +124,27 @@ impl Import<'_> {
                 self.push(Op::Constant(Constant { ty, values }), &[])?
             }
         };
-        self.map.insert(t.id, val);
+        self.values.insert(t.id, val);
         Ok(val)
     }
 
+    /// Appends a node, and gives its first result.
     fn push(&mut self, op: Op, ins: &[Val]) -> Result<Val, ImportError> {
         Ok(self.graph.push(op, ins, self.loc)?)
     }
 
-    /// Appends nodes one after the other, each reading the one before.
-    fn chain(&mut self, from: Val, ops: impl IntoIterator<Item = Op>) -> Result<Val, ImportError> {
-        ops.into_iter().try_fold(from, |v, op| self.push(op, &[v]))
+    /// Appends a chain of nodes: the first one reads `x`, and each other one the result of the one before.
+    fn chain(&mut self, x: Val, ops: impl IntoIterator<Item = Op>) -> Result<Val, ImportError> {
+        ops.into_iter().try_fold(x, |v, op| self.push(op, &[v]))
     }
 
+    /// Notes that burn's tensor `out` is the value `val`.
     fn bind(&mut self, out: &TensorIr, val: Val) -> Result<(), ImportError> {
-        self.map.insert(out.id, val);
+        self.values.insert(out.id, val);
         Ok(())
     }
 
+    /// Appends a node that computes `out` from `ins`.
     fn emit(&mut self, op: Op, ins: &[&TensorIr], out: &TensorIr) -> Result<(), ImportError> {
         let ins: Vec<Val> = ins
             .iter()
@@ -161,8 +170,10 @@ impl Import<'_> {
         }
     }
 
+    /// The error of an operation that the tensor dialect lacks.
     fn unknown(&self, op: &impl std::fmt::Debug) -> Result<(), ImportError> {
-        // `Float(F32, Cos(UnaryOpIr { .. }))`: the operation is the last name around the struct.
+        // The `Debug` text is such as `Float(F32, Cos(UnaryOpIr { .. }))`. The operation is the name just outside
+        // the struct's name.
         let text = format!("{op:?}");
         let head = text.split('{').next().unwrap_or_default();
         let name = head.rsplit('(').nth(1).unwrap_or(head);
@@ -177,11 +188,12 @@ fn shape(t: &TensorIr) -> Vec<usize> {
     t.shape.as_slice().to_vec()
 }
 
-/// The logical type of captured data: burn's device chooses the width of integers.
+/// The type of captured data in the tensor dialect.
 fn type_of(data: &TensorData) -> TensorType {
     TensorType::new(logical(data.dtype()), data.shape().as_slice().to_vec())
 }
 
+/// The element type in the tensor dialect. The width that burn chose for floats and integers does not matter.
 fn logical(dtype: burn::tensor::DType) -> DType {
     match dtype {
         burn::tensor::DType::Bool(_) => DType::Bool,

@@ -1,4 +1,4 @@
-//! Normalisations and attention, in terms of the dialect's ops.
+//! Imports burn's normalisations and attention, which become several ops of the tensor dialect.
 
 use std::sync::Arc;
 
@@ -32,7 +32,8 @@ impl Import<'_> {
                 }
                 self.bind(&o.out, y)
             }
-            // With given statistics; a layer in training computes its own.
+            // burn records this operation for given statistics. In training, a layer computes its statistics by
+            // separate operations.
             Module::BatchNorm(o) => {
                 let mut channels = vec![1; shape(&o.x).len()];
                 channels[1] = shape(&o.x)[1];
@@ -70,16 +71,17 @@ impl Import<'_> {
                     masks.push(self.causal(scores)?);
                 }
                 for &mask in &masks {
-                    scores = self.filled_where(mask, f64::from(f32::MIN), scores)?;
+                    scores = self.fill_masked(mask, f64::from(f32::MIN), scores)?;
                 }
                 if let Some(bias) = &o.attn_bias {
                     let bias = self.value(bias)?;
                     scores = self.push(Op::Add, &[scores, bias])?;
                 }
                 let mut weights = self.chain(scores, [Op::LogSoftmax(3), Op::Exp])?;
-                // A query whose keys are all hidden attends to none, not to all alike.
+                // If all keys of a query are masked, its weights must be 0. The softmax would give all of them
+                // the same weight.
                 for &mask in &masks {
-                    weights = self.filled_where(mask, 0.0, weights)?;
+                    weights = self.fill_masked(mask, 0.0, weights)?;
                 }
                 let value = self.value(&o.value)?;
                 let y = self.push(Op::MatMul, &[weights, value])?;
@@ -89,18 +91,19 @@ impl Import<'_> {
         }
     }
 
-    /// A number where the mask holds.
-    fn filled_where(&mut self, mask: Val, c: f64, otherwise: Val) -> Result<Val, ImportError> {
+    /// The number `c` where the mask is set, and `otherwise` elsewhere.
+    fn fill_masked(&mut self, mask: Val, c: f64, otherwise: Val) -> Result<Val, ImportError> {
         let number = self.push(Op::Full(c, vec![1; 4]), &[])?;
         self.push(Op::Where, &[mask, number, otherwise])
     }
 
-    /// True where a key comes after its query; the last key and the last query are in line.
+    /// The causal mask `[1, 1, queries, keys]`: set where a key comes after its query. If there are more keys
+    /// than queries, the last query is at the position of the last key.
     fn causal(&mut self, scores: Val) -> Result<Val, ImportError> {
         let (rows, columns) = (self.graph.shape(scores)[2], self.graph.shape(scores)[3]);
-        let later = |i: usize| i % columns + rows > i / columns + columns;
-        let later = |i: usize| f64::from(u8::from(later(i)));
-        let values: Vec<f64> = (0..rows * columns).map(later).collect();
+        let is_masked = |i: usize| i % columns + rows > i / columns + columns;
+        let mask = (0..rows * columns).map(|i| f64::from(u8::from(is_masked(i))));
+        let values: Vec<f64> = mask.collect();
         let constant = Constant {
             ty: TensorType::new(DType::Bool, [1, 1, rows, columns]),
             values: Arc::from(values),

@@ -1,4 +1,4 @@
-//! Arithmetic, comparisons and reductions.
+//! Imports burn's arithmetic, comparisons and reductions.
 
 use burn::tensor::Distribution as Dist;
 use burn_ir::{
@@ -42,8 +42,8 @@ impl Import<'_> {
             Num::LowerEqualElem(o) => self.compare(Cmp::LessEqual, o),
             Num::Mean(o) => self.emit(Op::Mean, &[&o.input], &o.out),
             Num::Sum(o) => self.emit(Op::Sum, &[&o.input], &o.out),
-            Num::Max(o) => self.largest_of_all(&o.input, &o.out, false),
-            Num::Min(o) => self.largest_of_all(&o.input, &o.out, true),
+            Num::Max(o) => self.extremum_of_all(&o.input, &o.out, false),
+            Num::Min(o) => self.extremum_of_all(&o.input, &o.out, true),
             Num::MeanDim(o) => self.reduce(Op::MeanDim(o.axis), o),
             Num::SumDim(o) => self.reduce(Op::SumDim(o.axis), o),
             Num::SumDims(o) => {
@@ -51,17 +51,17 @@ impl Import<'_> {
                 let sum = self.chain(input, o.axes.iter().map(|&axis| Op::SumDim(axis)))?;
                 self.bind(&o.out, sum)
             }
-            Num::MaxDim(o) => self.largest(&o.input, o.axis, [Some(&o.out), None], false),
-            Num::MinDim(o) => self.largest(&o.input, o.axis, [Some(&o.out), None], true),
-            Num::ArgMax(o) => self.largest(&o.input, o.axis, [None, Some(&o.out)], false),
-            Num::ArgMin(o) => self.largest(&o.input, o.axis, [None, Some(&o.out)], true),
+            Num::MaxDim(o) => self.extremum(&o.input, o.axis, [Some(&o.out), None], false),
+            Num::MinDim(o) => self.extremum(&o.input, o.axis, [Some(&o.out), None], true),
+            Num::ArgMax(o) => self.extremum(&o.input, o.axis, [None, Some(&o.out)], false),
+            Num::ArgMin(o) => self.extremum(&o.input, o.axis, [None, Some(&o.out)], true),
             Num::MaxDimWithIndices(o) => {
                 let outs = [Some(&o.out), Some(&o.out_indices)];
-                self.largest(&o.tensor, o.dim, outs, false)
+                self.extremum(&o.tensor, o.dim, outs, false)
             }
             Num::MinDimWithIndices(o) => {
                 let outs = [Some(&o.out), Some(&o.out_indices)];
-                self.largest(&o.tensor, o.dim, outs, true)
+                self.extremum(&o.tensor, o.dim, outs, true)
             }
             Num::CumSum(o) => {
                 let op = Op::CumSum {
@@ -134,7 +134,8 @@ impl Import<'_> {
         self.emit(op, &[&o.input], &o.out)
     }
 
-    /// A square is a product: cheaper, and its sum is a `dot`.
+    /// `a` to the power `c`. A square becomes a product, which is cheaper, and whose sum the passes turn into a
+    /// `dot`.
     fn power(&mut self, a: &TensorIr, c: f64, out: &TensorIr) -> Result<(), ImportError> {
         if c == 2.0 {
             return self.emit(Op::Mul, &[a, a], out);
@@ -142,8 +143,9 @@ impl Import<'_> {
         self.emit(Op::PowScalar(c), &[a], out)
     }
 
-    /// Largest, or smallest, along a dimension: its value, its index, or both.
-    fn largest(
+    /// The largest or the smallest element along the dimension `d`. `outs` are the tensors for its value and for
+    /// its index; `None` if the operation does not give it.
+    fn extremum(
         &mut self,
         a: &TensorIr,
         d: usize,
@@ -154,11 +156,11 @@ impl Import<'_> {
         if smallest {
             a = self.push(Op::Neg, &[a])?;
         }
-        let mut found = self.graph.push_multi(Op::MaxDim(d), &[a], self.loc)?;
+        let mut results = self.graph.push_multi(Op::MaxDim(d), &[a], self.loc)?;
         if smallest {
-            found[0] = self.push(Op::Neg, &[found[0]])?;
+            results[0] = self.push(Op::Neg, &[results[0]])?;
         }
-        for (out, val) in outs.into_iter().zip(found) {
+        for (out, val) in outs.into_iter().zip(results) {
             if let Some(out) = out {
                 self.bind(out, val)?;
             }
@@ -166,8 +168,8 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// The largest of all elements is the largest along the only dimension of a row.
-    fn largest_of_all(
+    /// The largest or the smallest of all elements: that along the only dimension of the flattened tensor.
+    fn extremum_of_all(
         &mut self,
         a: &TensorIr,
         out: &TensorIr,
@@ -175,11 +177,11 @@ impl Import<'_> {
     ) -> Result<(), ImportError> {
         let n = shape(a).iter().product();
         let input = self.value(a)?;
-        let row = self.push(Op::Reshape(vec![n]), &[input])?;
-        let sign = |_: ()| smallest.then_some(Op::Neg);
-        let mut val = self.chain(row, sign(()))?;
+        let flat = self.push(Op::Reshape(vec![n]), &[input])?;
+        let negate = || smallest.then_some(Op::Neg);
+        let mut val = self.chain(flat, negate())?;
         val = self.push(Op::MaxDim(0), &[val])?;
-        val = self.chain(val, sign(()))?;
+        val = self.chain(val, negate())?;
         self.bind(out, val)
     }
 }

@@ -1,5 +1,5 @@
-//! Padding, as burn had it before it became an operation of its own: slices, joined or written into
-//! a filled tensor.
+//! Imports burn's padding. A constant border becomes a `slice_assign` into a filled tensor; edge and reflection
+//! padding become a concatenation of slices.
 
 use burn_ir::{PadModeIr, PadOpIr, TensorIr};
 use fedround_ir::tensor::{Op, Val};
@@ -10,15 +10,16 @@ impl Import<'_> {
     pub(super) fn pad(&mut self, o: &PadOpIr) -> Result<(), ImportError> {
         let x = self.value(&o.input)?;
         let padded = match o.mode {
-            PadModeIr::Constant(value) => self.surround(x, &o.padding, real(value), &o.out)?,
-            PadModeIr::Edge => self.extend(x, &o.padding, false)?,
-            PadModeIr::Reflect => self.extend(x, &o.padding, true)?,
+            PadModeIr::Constant(value) => self.pad_constant(x, &o.padding, real(value), &o.out)?,
+            PadModeIr::Edge => self.pad_from_border(x, &o.padding, false)?,
+            PadModeIr::Reflect => self.pad_from_border(x, &o.padding, true)?,
         };
         self.bind(&o.out, padded)
     }
 
-    /// What padding at the two ends of the last sides leaves to a convolution: none where the ends
-    /// differ, since the input is padded before.
+    /// The input and the padding of a convolution. The dialect's convolution pads both ends of a dimension alike.
+    /// If burn's padding differs between the ends, the input is padded with zeros here, and the convolution gets
+    /// no padding.
     pub(super) fn even_padding<const N: usize>(
         &mut self,
         x: Val,
@@ -30,11 +31,11 @@ impl Import<'_> {
         }
         let mut padding = vec![(0, 0); self.graph.shape(x).len() - N];
         padding.extend(ends);
-        Ok((self.surround(x, &padding, 0.0, like)?, [0; N]))
+        Ok((self.pad_constant(x, &padding, 0.0, like)?, [0; N]))
     }
 
-    /// One number around `x`, of the element type of `like`.
-    fn surround(
+    /// `x` with a border of one number, of the element type of `like`.
+    fn pad_constant(
         &mut self,
         x: Val,
         padding: &[(usize, usize)],
@@ -42,15 +43,16 @@ impl Import<'_> {
         like: &TensorIr,
     ) -> Result<Val, ImportError> {
         let sides = self.graph.shape(x).iter().zip(padding);
-        let (at, shape): (Vec<_>, Vec<_>) = sides
+        let (ranges, shape): (Vec<_>, Vec<_>) = sides
             .map(|(&n, &(begin, end))| ((begin, begin + n), begin + n + end))
             .unzip();
         let filled = self.full(value, shape, like)?;
-        self.push(Op::SliceAssign(at), &[filled, x])
+        self.push(Op::SliceAssign(ranges), &[filled, x])
     }
 
-    /// `x` between its own elements: mirrored at the edge, or the edge repeated.
-    fn extend(
+    /// `x` with a border of its own elements: mirrored at the edge (which is not repeated), or the edge
+    /// repeated.
+    fn pad_from_border(
         &mut self,
         mut x: Val,
         padding: &[(usize, usize)],
@@ -62,23 +64,23 @@ impl Import<'_> {
                 true => [(1, 1 + begin), (last - end, last)],
                 false => [(0, 1), (last, last + 1)],
             };
-            let mut all = vec![];
+            let mut parts = vec![];
             if begin > 0 {
-                all.push(self.border(x, d, before, begin)?);
+                parts.push(self.border(x, d, before, begin)?);
             }
-            all.push(x);
+            parts.push(x);
             if end > 0 {
-                all.push(self.border(x, d, after, end)?);
+                parts.push(self.border(x, d, after, end)?);
             }
-            if all.len() > 1 {
-                x = self.push(Op::Cat(d), &all)?;
+            if parts.len() > 1 {
+                x = self.push(Op::Cat(d), &parts)?;
             }
         }
         Ok(x)
     }
 
-    /// `n` elements along a dimension: those of a range the other way round, or its only one
-    /// repeated.
+    /// A border of `n` elements along the dimension `d`: the elements of a range in reverse order, or the only
+    /// element of the range repeated.
     fn border(
         &mut self,
         x: Val,
@@ -90,10 +92,10 @@ impl Import<'_> {
         let mut ranges: Vec<_> = shape.iter().map(|&n| (0, n)).collect();
         ranges[d] = range;
         shape[d] = n;
-        let turned = match range.1 - range.0 {
+        let flip_or_repeat = match range.1 - range.0 {
             1 => Op::Expand(shape),
             _ => Op::Flip(vec![d]),
         };
-        self.chain(x, [Op::Slice(ranges), turned])
+        self.chain(x, [Op::Slice(ranges), flip_or_repeat])
     }
 }

@@ -1,4 +1,4 @@
-//! Imports burn's pooling operations.
+//! Imports burn's pooling operations. One-dimensional pools become two-dimensional ones over images of height 1.
 
 use burn_ir::{ModuleOperationIr as Module, TensorIr};
 use fedround_ir::tensor::{Op, Pool2d};
@@ -15,11 +15,11 @@ impl Import<'_> {
             Module::MaxPool2dWithIndices(o) if !o.ceil_mode => {
                 let options = max_pool(o.kernel_size, o.stride, o.padding, o.dilation);
                 let x = self.value(&o.x)?;
-                let found = self
+                let results = self
                     .graph
                     .push_multi(Op::MaxPool2d(options), &[x], self.loc)?;
-                self.bind(&o.out, found[0])?;
-                self.bind(&o.out_indices, found[1])
+                self.bind(&o.out, results[0])?;
+                self.bind(&o.out_indices, results[1])
             }
             Module::AvgPool2d(o) if !o.ceil_mode => {
                 let options = Pool2d {
@@ -34,7 +34,7 @@ impl Import<'_> {
             Module::MaxPool1d(o) if !o.ceil_mode => {
                 let [k, s, p, d] = [o.kernel_size, o.stride, o.padding, o.dilation];
                 let options = max_pool([1, k], [1, s], [0, p], [1, d]);
-                self.in_a_row(Op::MaxPool2d(options), &o.x, &o.out)
+                self.one_row_pool(Op::MaxPool2d(options), &o.x, &o.out)
             }
             Module::AvgPool1d(o) if !o.ceil_mode => {
                 let options = Pool2d {
@@ -44,14 +44,14 @@ impl Import<'_> {
                     dilation: [1, 1],
                     count_include_pad: o.count_include_pad,
                 };
-                self.in_a_row(Op::AvgPool2d(options), &o.x, &o.out)
+                self.one_row_pool(Op::AvgPool2d(options), &o.x, &o.out)
             }
             other => self.unknown(other),
         }
     }
 
-    /// A pool of `[n, c, l]` is one of `[n, c, 1, l]`.
-    fn in_a_row(&mut self, op: Op, x: &TensorIr, out: &TensorIr) -> Result<(), ImportError> {
+    /// A pool of a tensor `[n, c, l]`, as a pool of images of one row, `[n, c, 1, l]`.
+    fn one_row_pool(&mut self, op: Op, x: &TensorIr, out: &TensorIr) -> Result<(), ImportError> {
         let x = self.row(x)?;
         let y = self.chain(x, [op, Op::Reshape(shape(out))])?;
         self.bind(out, y)
