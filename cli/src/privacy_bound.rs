@@ -1,7 +1,7 @@
 //! The ε of one place of noise that is added several times.
 
 use fedround_exec::Program;
-use fedround_exec::program::drawn;
+use fedround_exec::program::sample_size;
 use fedround_metrics::MetricError;
 use fedround_metrics::accountant::{Sampling, Steps};
 use fedround_metrics::privacy::{gaussian_epsilon, laplace_epsilon};
@@ -114,7 +114,7 @@ pub(crate) fn rounds_of(joint: &[&Mechanism], clients: usize, rounds: u64) -> Op
         let (sampling, rate, moved) = match sum.draw {
             Draw::Bernoulli(rate) => (Sampling::Poisson, rate, 1.0),
             Draw::Fraction(fraction) => {
-                let size = drawn(fraction, clients) as f64;
+                let size = sample_size(fraction, clients) as f64;
                 let divisor = if sum.mean { size } else { 1.0 };
                 // One client replaced moves the sum by two bounds.
                 (Sampling::Fixed, size / clients.max(1) as f64, 2.0 / divisor)

@@ -1,9 +1,9 @@
-//! Tells the crate which version of burn it is compiled with: burn has no constant that says so.
+//! Passes the version of burn to the crate as `BURN_VERSION`, because burn has no constant for it.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// The version that the manifest asks for, where there is no lock file to say which one it became.
+/// The version that the manifest requires. It is used if there is no lock file with the exact version.
 const REQUIRED: &str = "0.22";
 
 fn main() {
@@ -16,9 +16,9 @@ fn main() {
     println!("cargo::rustc-env=BURN_VERSION={version}");
 }
 
-/// The lock file of the workspace that is built: beside the target directory, or above this package
-/// where that directory is elsewhere. A package from a registry has a lock file of its own, which
-/// says nothing here.
+/// The lock file of the workspace that is built. It is in a folder above the target directory or, if that is
+/// elsewhere, above this package. A lock file in the folder of this package itself is not used: a package from
+/// a registry has one that is not the workspace's.
 fn lock_file() -> Option<PathBuf> {
     let [out, package] = ["OUT_DIR", "CARGO_MANIFEST_DIR"].map(env::var_os);
     let (out, package) = (PathBuf::from(out?), PathBuf::from(package?));

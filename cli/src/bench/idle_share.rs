@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use fedround_exec::device::{TIMED, kernel_time};
+use fedround_exec::device::{KERNEL_TIMING_ENV, kernel_time};
 use fedround_exec::{Device, Devices, GraphCapture};
 
 use super::args::OneArgs;
@@ -31,7 +31,7 @@ pub(super) fn of(one: &OneArgs, report: &Report) -> Result<Option<f64>, CliError
     if one.graphs.parse::<GraphCapture>()?.records_on(&device) {
         return Ok(None);
     }
-    let mut environment = TIMED.to_vec();
+    let mut environment = KERNEL_TIMING_ENV.to_vec();
     environment.push((MARKED, "1"));
     let said = process_of(one, &environment)?.stderr;
     let said = String::from_utf8_lossy(&said);

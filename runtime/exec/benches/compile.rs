@@ -1,4 +1,4 @@
-//! From a model to the plan of its local step, stage by stage, as a Markdown table:
+//! Times the compilation of a model's local step, stage by stage, and prints a Markdown table:
 //! `cargo bench -p fedround-exec --bench compile`.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark stops at its first error")]
@@ -66,7 +66,7 @@ fn main() {
     }
 }
 
-/// The last result and the median time, in milliseconds.
+/// The result of the last call, and the median time in milliseconds.
 fn timed<T>(mut f: impl FnMut() -> T) -> (T, f64) {
     let mut run = || {
         let start = Instant::now();

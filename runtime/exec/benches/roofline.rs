@@ -1,4 +1,4 @@
-//! What each op of a step reaches of the machine's speed and of its memory's:
+//! Measures which share of the machine's peak FLOPs and of its memory bandwidth each op of a step reaches:
 //! `cargo bench -p fedround-exec --bench roofline -- resnet18`.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark stops at its first error")]
@@ -22,10 +22,10 @@ use client::{COLOUR, Setting, Step, built, of_papers};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Steps before the first that is measured, and steps that are.
+/// The number of steps to warm up, and the number of measured steps.
 const WARM_UP: usize = 2;
 const STEPS: usize = 9;
-/// The part of a step that an op takes at least to have a row of its own.
+/// The least share of the time of a step for which an op gets a row of its own.
 const SHOWN: f64 = 0.01;
 
 /// Measures the peaks of this machine, then the steps of the models that arguments name (a part of a
@@ -67,11 +67,11 @@ fn main() {
     });
 }
 
-/// What the machine does at best.
+/// The peak rates of the machine.
 struct Peak {
-    /// Floating-point operations a second.
+    /// Floating-point operations per second.
     flops: f64,
-    /// Bytes a second, from and to memory.
+    /// Bytes per second, from and to memory.
     bytes: f64,
 }
 
@@ -82,7 +82,7 @@ impl Peak {
         let a = Tensor::<2>::ones([side, side], &device);
         let product = fastest(|| a.clone().matmul(a.clone()));
         let (x, mut y) = (vec![1.0_f32; long], vec![1.0_f32; long]);
-        // Both are read, and one is written.
+        // Both operands are read, and one is written.
         let sum = fastest(|| {
             for (y, x) in y.iter_mut().zip(&x) {
                 *y += 0.5 * x;
@@ -95,7 +95,7 @@ impl Peak {
     }
 }
 
-/// The shortest of some runs.
+/// The shortest time of several runs.
 fn fastest<T>(mut run: impl FnMut() -> T) -> Duration {
     let time = |_| {
         let start = Instant::now();
@@ -105,7 +105,7 @@ fn fastest<T>(mut run: impl FnMut() -> T) -> Duration {
     (0..20).map(time).min().unwrap()
 }
 
-/// What equal ops of a step take together.
+/// The totals of the ops of a step that have the same kind and shapes.
 #[derive(Default)]
 struct Row {
     count: usize,
@@ -140,7 +140,7 @@ impl Row {
     }
 }
 
-/// Prints the ops of a step as Markdown tables: those of each shape together, and those of each kind.
+/// Prints the ops of a step as two Markdown tables: the totals by kind and shapes, and the totals by kind.
 fn table(mut step: Step, graph: &Graph, peak: &Peak) {
     let times = medians(&mut step);
     let total = times.iter().sum();
@@ -158,7 +158,7 @@ fn table(mut step: Step, graph: &Graph, peak: &Peak) {
 
 type Rows = BTreeMap<String, Row>;
 
-/// Prints what takes at least 1 % of a step, the longest first, the rest as others, and all together.
+/// Prints the rows that take at least 1 % of a step, the longest first, then the sum of the others, and the total.
 fn print_rows(of: &str, rows: Rows, total: f64, peak: &Peak) {
     let mut rows: Vec<(String, Row)> = rows.into_iter().collect();
     rows.sort_by(|(_, a), (_, b)| b.seconds.total_cmp(&a.seconds));
@@ -198,13 +198,13 @@ fn medians(step: &mut Step) -> Vec<f64> {
     times.into_iter().map(median).collect()
 }
 
-/// The form of each instruction of a plan of a graph, and what it computes and moves.
+/// For each instruction of a graph's plan: its kind and shapes, its FLOPs, and the bytes that it moves.
 fn instructions(plan: &Plan, graph: &Graph) -> Vec<(String, Row)> {
     let mut nodes = graph.nodes.iter().zip(cost(graph).nodes);
     let instructions = plan.instrs.iter().map(|instr| {
         let (mut names, mut row) = (vec![], Row::default());
         row.count = 1;
-        // An instruction is a node, or several that were joined; the last one has its result.
+        // An instruction is one node of the graph, or two that were merged; the last one has its result.
         for (node, cost) in nodes.by_ref() {
             names.push(form(graph, node));
             row.flops += cost.flops;

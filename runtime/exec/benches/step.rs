@@ -1,4 +1,4 @@
-//! The compiled step with mimalloc, as fedround's own binaries run.
+//! Times the compiled step with mimalloc as the allocator, as in fedround's own binaries.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark stops at its first error")]
 

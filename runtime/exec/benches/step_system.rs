@@ -1,4 +1,4 @@
-//! The same with the system's allocator, as burn users run by default.
+//! Times the compiled step with the system's allocator, the default of programs that use burn.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark stops at its first error")]
 

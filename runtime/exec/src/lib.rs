@@ -2,20 +2,21 @@
 //!
 //! From the bottom up:
 //!
-//! - [`device`] finds and opens devices, and holds the errors of work on them;
+//! - [`device`] finds and opens devices, and defines the errors of work on them;
 //! - [`tensor`] moves values between host memory and devices;
-//! - [`ops`] computes one operation of the tensor dialect;
-//! - [`executor`] runs a plan: a graph whose values have slots;
-//! - [`autotune`] chooses the algorithm of convolutions, by timing where asked to;
-//! - [`program`] drives the passes over a federated algorithm, and compiles one plan for each
-//!   compute segment and batch shape on demand;
-//! - [`capture`] records a training step as a graph of kernel launches and replays it;
-//! - [`inspect`] shows what a GPU's kernel fusion makes of a step.
+//! - [`ops`] computes one op of the tensor dialect;
+//! - [`executor`] runs a plan: a graph whose values are assigned to slots;
+//! - [`autotune`] chooses the algorithm of convolutions: a fixed one, or the fastest on the device;
+//! - [`program`] runs the passes over a federated algorithm, and compiles one plan for each compute segment
+//!   and batch shape when it is first needed;
+//! - [`capture`] captures a training step as a graph of kernel launches, and replays it;
+//! - [`inspect`] reports how burn-fusion fuses the ops of a step on a GPU.
 //!
-//! The rounds over clients that use all this are in `fedround-simulation`.
+//! Federated rounds over clients are in the crate `fedround-simulation`, which uses this one.
 //!
-//! Embedders should use mimalloc as their global allocator. With glibc's, every step page-faults
-//! its larger tensors anew, which makes the step of a small model several times slower.
+//! An application should use mimalloc as its global allocator. glibc's allocator returns large tensors to the
+//! system after each step, so the next step page-faults them again. That makes the step of a small model
+//! several times slower.
 
 pub mod autotune;
 mod burn_version;

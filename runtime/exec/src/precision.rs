@@ -12,14 +12,14 @@ pub enum Precision {
     /// 32 bits.
     #[default]
     F32,
-    /// 16 bits with the range of `f32`, of which 8 are significant.
+    /// 16-bit floats with 8 significant bits and the range of `f32`.
     BF16,
-    /// 16 bits with a range from 6e-8 to 65504, of which 11 are significant. Losses are multiplied
-    /// by [`LOSS_SCALE`](Self::LOSS_SCALE) before gradients are taken, and gradients divided by it.
+    /// 16-bit floats with 11 significant bits and a range from 6e-8 to 65504. Losses are multiplied by
+    /// [`LOSS_SCALE`](Self::LOSS_SCALE) before gradients are taken, and gradients divided by it.
     F16,
 }
 
-/// A text names no [`Precision`].
+/// The error of a text that names no [`Precision`].
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("expected `f32`, `bf16` or `f16`, found `{found}`")]
 pub struct PrecisionError {
@@ -27,20 +27,20 @@ pub struct PrecisionError {
 }
 
 impl Precision {
-    /// All, in the order of declaration.
+    /// All precisions, in the order of declaration.
     pub const ALL: [Self; 3] = [Self::F32, Self::BF16, Self::F16];
 
     /// The factor that keeps small gradients within the range of `f16`. It is a power of two, so
     /// scaling is exact.
     pub const LOSS_SCALE: f64 = 1024.0;
 
-    /// Its name: `f32`, `bf16` or `f16`.
+    /// The name: `f32`, `bf16` or `f16`.
     pub fn name(self) -> &'static str {
-        self.short().map_or("f32", DType::name)
+        self.half_dtype().map_or("f32", DType::name)
     }
 
-    /// The type that operands are rounded to.
-    fn short(self) -> Option<DType> {
+    /// The 16-bit type to which operands are rounded; `None` for `f32`.
+    fn half_dtype(self) -> Option<DType> {
         match self {
             Self::F32 => None,
             Self::BF16 => Some(DType::BF16),
@@ -48,7 +48,7 @@ impl Precision {
         }
     }
 
-    /// The pass that rounds them.
+    /// The name of the pass that rounds operands; `None` for `f32`.
     pub(crate) fn pass(self) -> Option<&'static str> {
         match self {
             Self::F32 => None,
@@ -57,7 +57,7 @@ impl Precision {
         }
     }
 
-    /// The factor by which losses are multiplied before gradients are taken.
+    /// The factor by which losses are multiplied before gradients are taken; `None` if they are not scaled.
     pub(crate) fn loss_scale(self) -> Option<f64> {
         (self == Self::F16).then_some(Self::LOSS_SCALE)
     }

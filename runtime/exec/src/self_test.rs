@@ -1,4 +1,4 @@
-//! A small computation on a device, to see whether it works.
+//! The self-test of a device: a small matrix product.
 
 use burn_backend::TensorData;
 use burn_backend::ops::FloatTensorOps;
@@ -8,8 +8,8 @@ use crate::device::{Device, DeviceError, catch_panic};
 use crate::tensor;
 
 impl Device {
-    /// Opens the device, multiplies two small matrices on it and compares the product with that of
-    /// the host.
+    /// Opens the device, multiplies two small matrices on it, and compares the product with one that is computed
+    /// here. The values are small integers, so the products must be equal.
     ///
     /// # Errors
     ///

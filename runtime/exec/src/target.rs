@@ -12,16 +12,17 @@ use crate::autotune::measure;
 use crate::device::{Device, DeviceError, is_cpu};
 use crate::precision::Precision;
 
-/// What a program is compiled for. A device alone stands for that device with `f32`.
+/// The target for which a program is compiled. A [`Device`] converts to a target with `f32` and the default
+/// options.
 #[derive(Clone, Debug, Default)]
 pub struct Target {
-    /// The device that it runs on.
+    /// The device that runs the program.
     pub device: Device,
     /// The float type of the operands of products.
     pub precision: Precision,
     /// The choice of convolution algorithms.
     pub convolutions: ConvPolicy,
-    /// Whether convolutions on the CPU multiply every pixel with the weights themselves. Otherwise, large 3x3
+    /// Whether convolutions on the CPU multiply pixels with the weights directly. Otherwise, large 3x3
     /// convolutions of stride 1 are computed by Winograd's method, which is faster and rounds a little more.
     pub exact_convolutions: bool,
 }
@@ -36,7 +37,7 @@ impl From<Device> for Target {
 }
 
 impl Device {
-    /// The device with products in another precision.
+    /// The device with another precision of products.
     pub fn with_precision(self, precision: Precision) -> Target {
         Target {
             precision,
@@ -46,14 +47,14 @@ impl Device {
 }
 
 impl Target {
-    /// The same with another choice of convolution algorithms.
+    /// Sets the choice of convolution algorithms.
     #[must_use]
     pub fn with_convolutions(mut self, convolutions: ConvPolicy) -> Self {
         self.convolutions = convolutions;
         self
     }
 
-    /// The same with exact convolutions on the CPU, or without.
+    /// Sets whether convolutions on the CPU are exact.
     #[must_use]
     pub fn with_exact_convolutions(mut self, exact: bool) -> Self {
         self.exact_convolutions = exact;
@@ -64,7 +65,7 @@ impl Target {
     ///
     /// # Errors
     ///
-    /// It cannot be opened, or lacks the precision.
+    /// The device cannot be opened, or lacks the precision.
     pub fn open(&self) -> Result<DispatchDevice, DeviceError> {
         let opened = self.device.open()?;
         let lacking = lacking(self.precision, &opened);
@@ -78,9 +79,8 @@ impl Target {
         })
     }
 
-    /// Times a convolution, or a gradient of one, whose factors have these shapes: the least time of
-    /// five runs for each algorithm. Algorithms that do not apply, or that need more memory than the
-    /// device has, are left out.
+    /// Times a convolution, or a gradient of one, whose two factors have these shapes. Gives the shortest time
+    /// of five runs for each algorithm, without the algorithms that do not apply or do not fit in memory.
     ///
     /// # Errors
     ///
@@ -98,7 +98,8 @@ impl Target {
     }
 }
 
-/// What a device lacks for a precision. The CPU lacks nothing, because it rounds `f32`.
+/// The capabilities that a device lacks for a precision. The CPU lacks none, because it computes with rounded
+/// `f32`.
 fn lacking(precision: Precision, device: &DispatchDevice) -> Vec<&'static str> {
     let dtype = match precision {
         _ if is_cpu(device) => return vec![],
@@ -109,12 +110,14 @@ fn lacking(precision: Precision, device: &DispatchDevice) -> Vec<&'static str> {
     if Dispatch::supports_dtype(device, dtype) {
         return vec![];
     }
-    let usage = Dispatch::dtype_usage(device, dtype);
-    let parts = [
+    let supported = Dispatch::dtype_usage(device, dtype);
+    let usages = [
         (DTypeUsage::Storage, "storage"),
         (DTypeUsage::Arithmetic, "arithmetic"),
     ];
-    let missing = parts.into_iter().filter(|(part, _)| !usage.contains(*part));
+    let missing = usages
+        .into_iter()
+        .filter(|(usage, _)| !supported.contains(*usage));
     let missing: Vec<&str> = missing.map(|(_, name)| name).collect();
     match missing[..] {
         [] => vec!["dot products"],

@@ -23,8 +23,8 @@ const TASK: Task = Task {
     classes: 10,
 };
 
-/// Bytes that each of some steps of FedAvg's client allocates, bytes of the parameters, and bytes
-/// that the graph's ops write.
+/// The bytes that each of several steps of FedAvg's client allocates, the bytes of the parameters, and the bytes that the
+/// ops of the graph write.
 fn measure(model: &str, batch: usize) -> (Vec<usize>, usize, u64) {
     let device = Device::default();
     let built = find(model).unwrap().build(TASK, &device).unwrap();
@@ -72,12 +72,12 @@ fn measure(model: &str, batch: usize) -> (Vec<usize>, usize, u64) {
     (bytes, 4 * program.parameter_count(), cost(&graph).written)
 }
 
-/// One test: the allocator's counters are the process's.
+/// There is only one test in this binary, because the allocator's counters are those of the process.
 #[test]
 fn a_step_allocates_the_same_each_time_and_no_parameters() {
     for (model, batch) in [("logistic", 10), ("2nn", 10), ("cnn", 20)] {
         let (bytes, parameters, written) = measure(model, batch);
-        // The first steps fill the kernels' scratch.
+        // The first steps allocate the kernels' scratch buffers.
         let steady = &bytes[3..];
         assert!(
             steady.iter().all(|b| *b == steady[0]),

@@ -1,6 +1,6 @@
-//! What one process compiles for a GPU, the next one finds on disk.
+//! A kernel that one process compiles for a GPU is found on disk by the next process.
 //!
-//! Run with `--features cuda,kernel-cache` on the emulated CUDA driver, which says what is compiled.
+//! Run it with `--features cuda,kernel-cache` on the emulated CUDA driver, which reports the compiled kernels.
 
 #![allow(clippy::unwrap_used, reason = "a test stops at its first error")]
 
@@ -9,8 +9,8 @@ use std::process::Command;
 
 use fedround_exec::Device;
 
-/// Multiplies two matrices on the GPU in a process of its own: how many kernels have been compiled since
-/// the first such process.
+/// Multiplies two matrices on the GPU in a new process. Gives the number of kernels that were compiled since the first such
+/// process.
 fn compiled(folder: &Path) -> usize {
     let list = folder.join("compiled");
     let child = Command::new(std::env::current_exe().unwrap())

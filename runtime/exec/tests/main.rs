@@ -1,4 +1,4 @@
-//! What compiled graphs compute: every operation, its gradients, and the graph after each pass.
+//! Tests of the values that compiled graphs compute: every op, its gradients, and graphs after each pass.
 
 #![allow(
     clippy::panic,

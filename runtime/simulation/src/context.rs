@@ -101,7 +101,7 @@ impl RoundContext<'_> {
         if let Some(replays) = self.replays
             && let Err(why) = LoopForm::of(self.program, control, body, runner)
         {
-            replays.plain(&why.to_string(), steps as u64);
+            replays.count_plain(&why.to_string(), steps as u64);
         }
     }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use fedround_exec::program::drawn;
+use fedround_exec::program::sample_size;
 
 /// The last client, which joins late and then takes part in every round: the new device of LG-FedAvg
 /// (Liang, Liu et al. 2020, section 3.2).
@@ -36,7 +36,7 @@ impl LateClient {
     /// How many of the others are drawn beside it.
     pub(crate) fn beside(self, others: usize) -> usize {
         match self.others > 0.0 {
-            true => drawn(self.others, others).min(others),
+            true => sample_size(self.others, others).min(others),
             false => 0,
         }
     }

@@ -154,7 +154,7 @@ fn next_leaves(
     let mut outputs = 0;
     for v in &compute.outs {
         first.push(outputs);
-        outputs += program.tensors(*v);
+        outputs += program.tensor_count(*v);
     }
     let advanced = |v: &Value| {
         let at = compute.advanced.iter().position(|w| w == v)?;
@@ -167,7 +167,7 @@ fn next_leaves(
     let mut next = vec![];
     let carried = body.args.iter().skip(usize::from(batches));
     for (yielded, arg) in body.yields.iter().zip(carried) {
-        let leaves = program.tensors(*arg);
+        let leaves = program.tensor_count(*arg);
         let made = compute.outs.iter().position(|v| v == yielded);
         if let Some(at) = made {
             next.extend((0..leaves).map(|j| Some(first[at] + j)));

@@ -93,7 +93,7 @@ impl Workers {
             while let Some(i) = queue.claim(device) {
                 // A panic is passed on to the caller, who would wait for this result forever.
                 let result = catch_unwind(AssertUnwindSafe(|| {
-                    team::with_helpers(&helpers, || device::busy(|| work(i)))
+                    team::with_helpers(&helpers, || device::with_gpu_access(|| work(i)))
                 }));
                 queue.lock().done.insert(i, result);
                 queue.changed.notify_all();
@@ -109,14 +109,14 @@ impl Workers {
             let _end = End(&queue);
             for (i, &device) in at.iter().enumerate() {
                 match queue.wait_for(i) {
-                    Ok(result) => device::busy(|| take(i, result)),
+                    Ok(result) => device::with_gpu_access(|| take(i, result)),
                     Err(panic) => resume_unwind(panic),
                 }
                 queue.lock().lanes[device].taken += 1;
                 queue.changed.notify_all();
             }
         };
-        device::waiting(|| spread(&pools, &drain, &mut take_all));
+        device::without_gpu_access(|| spread(&pools, &drain, &mut take_all));
     }
 }
 

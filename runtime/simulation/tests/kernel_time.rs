@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use fedround_algorithms::FedAvg;
 use fedround_exec::GraphCapture;
-use fedround_exec::device::{TIMED, kernel_time};
+use fedround_exec::device::{KERNEL_TIMING_ENV, kernel_time};
 use fedround_simulation::Simulation;
 use support::{bundled, gpu};
 
@@ -55,7 +55,7 @@ fn timed() -> (Duration, Duration) {
     let begun = std::time::Instant::now();
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--ignored", "--exact", "rounds_of_their_own", "--nocapture"])
-        .envs(TIMED)
+        .envs(KERNEL_TIMING_ENV)
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);

@@ -1,4 +1,4 @@
-//! One step of a client, as a simulation's worker takes it.
+//! One training step of a client, as a worker of a simulation runs it.
 
 use std::collections::BTreeMap;
 
@@ -17,11 +17,11 @@ use fedround_models::{
 use fedround_passes::schedule::{Compute, LoopCarried, loop_carried};
 use fedround_trace::TracedModel;
 
-/// Words that captions are made of, and the length of a caption.
+/// The number of words in the vocabulary of captions, and the length of a caption.
 const VOCABULARY: usize = 1000;
 const WORDS: usize = 16;
 
-/// Small colour images, as of CIFAR-10.
+/// A task with small colour images, such as CIFAR-10.
 pub const COLOUR: Task = Task {
     input: [3, 32, 32],
     classes: 10,
@@ -87,19 +87,19 @@ pub fn of_papers() -> [Setting; 4] {
     ]
 }
 
-/// The step of an algorithm's client over its batches: state in, state out.
+/// The step of a client's loop over its batches. It takes the loop-carried state and gives the next one.
 pub struct Step {
     pub plan: Plan,
     device: Device,
     inputs: Vec<DispatchTensor>,
-    /// For each input, the output that the next step has in its place; `None` if it stays, such as what a
-    /// client received.
+    /// For each input, the output that is its next value; `None` if the input stays the same, such as the received
+    /// model.
     next: Vec<Option<usize>>,
     slots: Slots,
 }
 
 impl Step {
-    /// A step, and the graph that it computes. The algorithm's other networks are put beside the model.
+    /// Compiles a step, and gives it with its graph. The auxiliary networks of the algorithm are added to the model.
     pub fn new(
         algorithm: &dyn Algorithm,
         (model, task): (Box<dyn Model>, Task),
@@ -131,9 +131,9 @@ impl Step {
         (step, graph)
     }
 
-    /// Takes a step; `done` is called after each of the plan's instructions.
+    /// Runs one step. `done` is called after each instruction of the plan.
     pub fn observed(&mut self, done: impl FnMut(usize)) {
-        // What is carried is moved, so that the step may write to it.
+        // The carried state is moved into the plan, so that the step may write it in place.
         let inputs = std::mem::take(&mut self.inputs);
         let stay = inputs.iter().zip(&self.next);
         let stay = stay.map(|(input, next)| next.is_none().then(|| input.clone()));
@@ -172,7 +172,7 @@ fn loop_over_batches(program: &Program, batch: usize) -> (Graph, Vec<(String, St
     (graph, pairs.collect())
 }
 
-/// The output that takes the place of each input in the next step. Trees of tensors are carried leaf by leaf.
+/// For each input, the output that is its value in the next step. Parameter trees are carried leaf by leaf.
 fn outputs_for(plan: &Plan, carried: &[(String, String)]) -> Vec<Option<usize>> {
     let names = plan.inputs.iter().map(|(name, ..)| {
         let (tree, leaf) = name.split_once('.').unwrap_or((name, ""));
@@ -201,10 +201,10 @@ fn inputs(plan: &Plan, task: Task, batch: usize, device: &Device) -> Vec<Dispatc
         "x" => x.clone(),
         "y" => y.clone(),
         "tokens" => tokens.clone(),
-        // Hyper-parameters.
+        // These are hyper-parameters.
         _ if ty.shape == [1] => Tensor::<1>::from_floats([0.05], device).into_dispatch(),
         _ => {
-            // Parameters have both signs. An optimizer's state has none, because AdamW takes the root of one.
+            // Parameters have both signs. An optimizer's state is not negative, because AdamW takes its square root.
             let is_parameter = name.starts_with("in0.");
             let value = |j| {
                 let value = (((i + j) * 13 % 101) as f32 - 50.0) * 1e-3;

@@ -1,4 +1,4 @@
-//! One local SGD step: compiled by fedround, and eager burn autodiff, interleaved in one process.
+//! Times one local SGD step, compiled by fedround and eager by burn's autodiff. The two alternate in one process.
 
 mod client;
 
@@ -20,17 +20,16 @@ const TASK: Task = Task {
     classes: 10,
 };
 
-/// Steps of one kind in a row, so that all but the first find their own data in the caches, as they
-/// do in training.
+/// The number of steps of one kind in a row. All but the first find their data in the caches, as in training.
 const TURN: usize = 10;
 
 /// Measures every case and prints Markdown tables of medians.
 ///
-/// The compiled step runs as a simulation's worker does, on a pool of one thread, and as that of a
-/// client that is alone, whose worker is helped by those of the other cores; eager burn, which this
-/// workspace builds without threads of its own.
+/// The compiled step runs in two ways: on a pool of one thread, as a worker of a simulation runs it, and with the help of
+/// a second thread, as if the client were the only one of its round. Eager burn runs on one thread, because this
+/// workspace builds it without threads.
 ///
-/// An argument that names a table (`resnet18`, `models`, `corrections`, `papers`) runs that one alone.
+/// An argument that names a table (`resnet18`, `models`, `corrections`, `papers`) selects that table.
 pub fn main(allocator: &str) {
     println!("allocator: {allocator}; milliseconds per step, medians");
     let tables = [
@@ -48,7 +47,7 @@ pub fn main(allocator: &str) {
     }
 }
 
-/// Winograd's convolutions beside exact ones.
+/// Compares the step with Winograd's convolutions and the step with exact ones.
 fn resnet18() {
     let one = pool(1);
     println!("| resnet18, batch | exact | winograd | ratio | both helped | | ratio |");
@@ -69,7 +68,7 @@ fn resnet18() {
     }
 }
 
-/// FedAvg's step beside eager burn's.
+/// Compares FedAvg's step and the step of eager burn.
 fn models() {
     println!("\n| model | batch | compiled | helped | eager burn | ratio |");
     println!("|---|--:|--:|--:|--:|--:|");
@@ -86,7 +85,7 @@ fn models() {
     }
 }
 
-/// What FedProx and SCAFFOLD add to FedAvg's step.
+/// Measures the time that FedProx and SCAFFOLD add to FedAvg's step.
 fn corrections() {
     let one = pool(1);
     println!("\n| 2nn, batch | FedAvg | FedProx | SCAFFOLD | ratios |\n|--:|--:|--:|--:|--:|");
@@ -102,7 +101,7 @@ fn corrections() {
     }
 }
 
-/// The larger networks that the papers train; `tests/reference/step_torch.py --papers` has the same.
+/// Times the larger networks that the papers train. `tests/reference/step_torch.py --papers` times the same in PyTorch.
 fn papers() {
     println!("\n| model | batch | one thread | helped |\n|---|--:|--:|--:|");
     let (one, helper) = (pool(1), [Arc::new(pool(1))]);
@@ -141,10 +140,10 @@ fn pool(threads: usize) -> ThreadPool {
     pool.build().unwrap()
 }
 
-/// A pool and the step that runs in it.
+/// A thread pool, and the step that runs in it.
 type Contestant<'a> = (&'a ThreadPool, &'a mut (dyn FnMut() + Send));
 
-/// Median milliseconds of each step, in turns of some in a row.
+/// The median time of each step in milliseconds. The steps take turns, several runs of one in a row.
 fn in_turns<const N: usize>(
     (turns, in_a_row): (usize, usize),
     mut steps: [Contestant<'_>; N],
@@ -167,12 +166,12 @@ fn in_turns<const N: usize>(
     })
 }
 
-/// A step of an algorithm's client on `model`: state in, state out.
+/// Compiles the step of an algorithm's client on a bundled model.
 fn compiled(algorithm: &dyn Algorithm, model: &str, batch: usize) -> impl FnMut() + Send + use<> {
     step(algorithm, (built(model, TASK), TASK), batch, false)
 }
 
-/// The same on a model of the caller's; with `exact`, by exact convolutions.
+/// Compiles the step of an algorithm's client on the given model, with exact convolutions if `exact` is set.
 fn step(
     algorithm: &dyn Algorithm,
     model: (Box<dyn Model>, Task),
@@ -183,7 +182,7 @@ fn step(
     move || step.take()
 }
 
-/// The same step as burn users write it.
+/// FedAvg's step in eager burn, as a user of burn would write it.
 fn eager<M: Classifier + burn::module::Module>(model: M, batch: usize) -> impl FnMut() + Send {
     let device = Device::default().autodiff();
     let (x, y) = data(784, batch);

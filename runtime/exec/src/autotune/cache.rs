@@ -1,4 +1,4 @@
-//! The convolution algorithms that were chosen by timing, in memory or in a file.
+//! The cache of convolution algorithms that were chosen by timing, in memory or in a file.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -14,7 +14,7 @@ use super::measure::Fastest;
 use crate::burn_version::BURN;
 use crate::device::{ExecError, name_of};
 
-/// First line of the file.
+/// The first line of the file, with the version of its format.
 const HEADER: &str = "fedround convolutions 1";
 const FILE: &str = "convolutions.txt";
 
@@ -24,46 +24,51 @@ const FILE: &str = "convolutions.txt";
 pub struct CacheError {
     /// `read` or `write`.
     pub action: &'static str,
-    /// The file.
+    /// The path of the file.
     pub file: PathBuf,
-    /// The reason.
+    /// The error of the operating system.
     pub source: io::Error,
 }
 
-/// Which algorithm of a convolution is fastest, by device, version of burn, precision and shapes.
-/// Clones share their entries. The default is kept in memory.
+/// The fastest algorithm of each convolution that was timed, by device, version of burn, precision and shapes.
+/// Clones share their entries. The default cache is in memory only.
 #[derive(Clone, Debug, Default)]
 pub struct AutotuneCache(Arc<Mutex<Table>>);
 
-/// Is told of the first failure to read or write the file.
+/// A function that is called with the first failure to read or write the file.
 type Report = Box<dyn FnOnce(CacheError) + Send>;
 
 #[derive(Default)]
 struct Table {
-    /// The file; `None` to keep the entries in memory.
+    /// The file; `None` to keep the entries in memory only.
     file: Option<PathBuf>,
-    known: BTreeMap<String, ConvAlgorithm>,
-    /// Entries of this process only: some algorithms failed for want of memory, and may fit another
-    /// time.
-    for_now: HashMap<String, ConvAlgorithm>,
-    /// Names of devices.
+    /// The entries that are written to the file. The key names device, version of burn, precision, op and
+    /// shapes.
+    entries: BTreeMap<String, ConvAlgorithm>,
+    /// Entries that are not written to the file, because some algorithms failed for lack of memory and may
+    /// fit another time.
+    temporary: HashMap<String, ConvAlgorithm>,
+    /// The drivers' names of devices, by the `Debug` text of the device.
     names: HashMap<String, String>,
+    /// `None` after the first report.
     report: Option<Report>,
 }
 
 impl fmt::Debug for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut table = f.debug_struct("Table");
-        table.field("file", &self.file).field("known", &self.known);
+        table
+            .field("file", &self.file)
+            .field("entries", &self.entries);
         table.finish_non_exhaustive()
     }
 }
 
 impl AutotuneCache {
-    /// The entries of a folder, which is created when there is something to keep.
+    /// Opens the cache in a folder. The folder is created when the first entry is written.
     ///
-    /// A file or a line that cannot be read is not an error: its convolutions are timed again. The
-    /// first such failure goes to `report`. A file that fedround did not write stays as it is.
+    /// A file or a line that cannot be read is not an error; the convolutions are timed again. The first such
+    /// failure goes to `report`. A file that fedround did not write is left unchanged.
     pub fn at(folder: &Path, report: impl FnOnce(CacheError) + Send + 'static) -> Self {
         let mut table = Table {
             file: Some(folder.join(FILE)),
@@ -76,7 +81,7 @@ impl AutotuneCache {
 
     /// The number of entries.
     pub fn len(&self) -> usize {
-        self.table().known.len()
+        self.table().entries.len()
     }
 
     /// Whether there is no entry.
@@ -88,8 +93,8 @@ impl AutotuneCache {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The algorithm for a convolution, timed now if it is not known yet. Other threads wait, so that
-    /// two timings do not disturb each other.
+    /// The algorithm for a convolution, which is timed now if the cache has no entry. `about` describes the
+    /// convolution. The cache stays locked while `measure` runs, so that two timings do not disturb each other.
     ///
     /// # Errors
     ///
@@ -102,45 +107,48 @@ impl AutotuneCache {
     ) -> Result<ConvAlgorithm, ExecError> {
         let mut table = self.table();
         let key = format!("{}; burn {BURN}; {about}", table.name(device));
-        let known = table.known.get(&key).or_else(|| table.for_now.get(&key));
-        if let Some(known) = known {
-            return Ok(*known);
+        let entry = table.entries.get(&key);
+        if let Some(algorithm) = entry.or_else(|| table.temporary.get(&key)) {
+            return Ok(*algorithm);
         }
-        let Fastest { form, of_all } = measure()?;
-        if of_all {
-            table.known.insert(key, form);
-            table.keep();
+        let Fastest {
+            algorithm,
+            all_timed,
+        } = measure()?;
+        if all_timed {
+            table.entries.insert(key, algorithm);
+            table.save();
         } else {
-            table.for_now.insert(key, form);
+            table.temporary.insert(key, algorithm);
         }
-        Ok(form)
+        Ok(algorithm)
     }
 }
 
 impl Table {
     /// The name that the driver gives a device.
     fn name(&mut self, device: &DispatchDevice) -> String {
-        let known = self.names.entry(format!("{device:?}"));
-        let name = known.or_insert_with_key(|key| name_of(device).unwrap_or(key.clone()));
+        let name = self.names.entry(format!("{device:?}"));
+        let name = name.or_insert_with_key(|key| name_of(device).unwrap_or(key.clone()));
         name.replace(char::is_control, " ")
     }
 
-    /// Adds the entries of the file, to which other processes may have added. Gives whether the file
-    /// may be written.
+    /// Adds the entries of the file, which other processes may have extended. Gives whether the file may be
+    /// overwritten: not if it could not be read.
     fn read(&mut self) -> bool {
         let Some(file) = self.file.clone() else {
             return false;
         };
-        let kept = match read(&file) {
-            Ok(kept) => kept,
+        let text = match read(&file) {
+            Ok(text) => text,
             Err(error) => {
                 self.report("read", &file, error);
                 return false;
             }
         };
-        for (i, line) in kept.lines().enumerate().skip(1) {
-            match entry(line) {
-                Some((key, form)) => _ = self.known.entry(key).or_insert(form),
+        for (i, line) in text.lines().enumerate().skip(1) {
+            match parse_entry(line) {
+                Some((key, algorithm)) => _ = self.entries.entry(key).or_insert(algorithm),
                 None if line.trim().is_empty() => {}
                 None => {
                     let expected = format!("line {}: expected a convolution and its form", i + 1);
@@ -151,17 +159,17 @@ impl Table {
         true
     }
 
-    /// Writes the entries, with those that other processes have added.
-    fn keep(&mut self) {
+    /// Writes the entries to the file, with those that other processes have added meanwhile.
+    fn save(&mut self) {
         let Some(file) = self.file.clone() else {
             return;
         };
-        let lock = match locked(&file) {
+        let lock = match lock_file(&file) {
             Ok(lock) => lock,
             Err(error) => return self.report("write", &file, error),
         };
         if self.read()
-            && let Err(error) = write(&file, &self.known)
+            && let Err(error) = write(&file, &self.entries)
         {
             self.report("write", &file, error);
         }
@@ -180,8 +188,8 @@ impl Table {
     }
 }
 
-/// The file's text, which begins with our header; nothing where there is no file, or an empty one: so a loss of
-/// power may leave a file that was being written.
+/// Reads the text of the file, and checks its header. Gives an empty text if there is no file, or if the file
+/// is empty, as a power loss may leave it.
 fn read(file: &Path) -> io::Result<String> {
     let text = match fs::read_to_string(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(String::new()),
@@ -193,16 +201,17 @@ fn read(file: &Path) -> io::Result<String> {
     }
 }
 
-fn entry(line: &str) -> Option<(String, ConvAlgorithm)> {
+/// The key and the algorithm of a line, which a tab separates.
+fn parse_entry(line: &str) -> Option<(String, ConvAlgorithm)> {
     let (key, name) = line.rsplit_once('\t')?;
-    let form = ConvAlgorithm::ALL
+    let algorithm = ConvAlgorithm::ALL
         .into_iter()
-        .find(|form| form.name() == name)?;
-    Some((key.to_owned(), form))
+        .find(|algorithm| algorithm.name() == name)?;
+    Some((key.to_owned(), algorithm))
 }
 
-/// Keeps other processes from writing the file, while it is open.
-fn locked(file: &Path) -> io::Result<File> {
+/// Keeps other processes from writing the file, as long as the returned lock file is open.
+fn lock_file(file: &Path) -> io::Result<File> {
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder)?;
     }
@@ -213,14 +222,14 @@ fn locked(file: &Path) -> io::Result<File> {
 
 /// Writes the file atomically: readers see the old or the new file, also after a power loss. The lock admits
 /// one writer at a time.
-fn write(file: &Path, known: &BTreeMap<String, ConvAlgorithm>) -> io::Result<()> {
+fn write(file: &Path, entries: &BTreeMap<String, ConvAlgorithm>) -> io::Result<()> {
     let new = file.with_extension("new");
-    let lines = known
+    let lines = entries
         .iter()
-        .map(|(key, form)| format!("{key}\t{}\n", form.name()));
+        .map(|(key, algorithm)| format!("{key}\t{}\n", algorithm.name()));
     let text = format!("{HEADER}\n{}", lines.collect::<String>());
-    let mut written = File::create(&new)?;
-    written.write_all(text.as_bytes())?;
-    written.sync_all()?;
+    let mut new_file = File::create(&new)?;
+    new_file.write_all(text.as_bytes())?;
+    new_file.sync_all()?;
     fs::rename(&new, file)
 }

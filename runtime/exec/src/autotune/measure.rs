@@ -17,28 +17,30 @@ use crate::executor::{Plan, SegmentInputs, Slots};
 use crate::precision::Precision;
 use crate::tensor::from_floats;
 
-/// Runs before those that count: kernels are compiled, and burn chooses its own and what to fuse.
+/// The number of runs before the timed ones. In them, kernels are compiled, and burn tunes its kernels and
+/// settles what to fuse.
 const WARM_UP: usize = 4;
-/// Runs that count, of which the fastest one does.
+/// The number of timed runs. The shortest time counts.
 const RUNS: usize = 5;
-/// Bytes of the largest tensor that a form may make.
-const MOST: usize = 1 << 30;
-/// The same through wgpu: what every adapter takes in one piece.
+/// The largest tensor in bytes that an algorithm may create.
+const MAX_TENSOR: usize = 1 << 30;
+/// The same on wgpu: every adapter can bind a buffer of this size.
 #[cfg(feature = "wgpu")]
-const MOST_WGPU: usize = 1 << 27;
+const MAX_TENSOR_WGPU: usize = 1 << 27;
 
-/// A form that was found by timing.
+/// The result of timing the algorithms of a convolution.
 pub(crate) struct Fastest {
-    pub form: ConvAlgorithm,
-    /// Whether all applicable forms were timed; some may not have fitted in memory.
-    pub of_all: bool,
+    pub algorithm: ConvAlgorithm,
+    /// Whether all applicable algorithms were timed. Some may not have fitted in memory.
+    pub all_timed: bool,
 }
 
-/// The fastest form; one op where no other is faster or applies.
+/// The fastest algorithm of a convolution; `Grouped` (one op) if no other is faster or applies.
 ///
 /// # Errors
 ///
-/// The device has failed before: what it says then is said once, and is not about a form.
+/// The device has failed before. A device reports a failure once, so it is read here, before it could be
+/// taken for a failure of an algorithm.
 pub(crate) fn fastest(
     device: &DispatchDevice,
     precision: Precision,
@@ -47,65 +49,68 @@ pub(crate) fn fastest(
 ) -> Result<Fastest, ExecError> {
     Dispatch::sync(device)?;
     let times: Vec<_> = times(device, precision, op, shapes).collect();
-    let of_all = times.iter().all(|(_, time)| time.is_some());
+    let all_timed = times.iter().all(|(_, time)| time.is_some());
     let timed = times
         .into_iter()
-        .filter_map(|(form, time)| Some((form, time?)));
-    let form = timed.min_by_key(|(_, time)| *time);
-    let form = form.map_or(ConvAlgorithm::Grouped, |(form, _)| form);
-    Ok(Fastest { form, of_all })
+        .filter_map(|(algorithm, time)| Some((algorithm, time?)));
+    let fastest = timed.min_by_key(|(_, time)| *time);
+    let algorithm = fastest.map_or(ConvAlgorithm::Grouped, |(algorithm, _)| algorithm);
+    Ok(Fastest {
+        algorithm,
+        all_timed,
+    })
 }
 
-/// The forms that apply, with no time where the device fails.
+/// The applicable algorithms with their times. The time is `None` if the device fails.
 pub(crate) fn times(
     device: &DispatchDevice,
     precision: Precision,
     op: &Op,
     shapes: [&[usize]; 2],
 ) -> impl Iterator<Item = (ConvAlgorithm, Option<Duration>)> {
-    ConvAlgorithm::ALL.into_iter().filter_map(move |form| {
-        let (plan, constants) = plan(device, precision, op, shapes, form)?;
-        Some((form, time(device, &plan, shapes, &constants)))
+    ConvAlgorithm::ALL.into_iter().filter_map(move |algorithm| {
+        let (plan, constants) = plan(device, precision, op, shapes, algorithm)?;
+        Some((algorithm, time(device, &plan, shapes, &constants)))
     })
 }
 
-/// The convolution alone in a form, with the constants that it is given after its factors; `None`
-/// where the form does not apply or takes too much memory.
+/// A plan of the convolution alone, by one algorithm, and the constants that are its inputs after the two
+/// factors. `None` if the algorithm does not apply or needs a tensor that is too large.
 fn plan(
     device: &DispatchDevice,
     precision: Precision,
     op: &Op,
     shapes: [&[usize]; 2],
-    to: ConvAlgorithm,
+    algorithm: ConvAlgorithm,
 ) -> Option<(Plan, Vec<DispatchTensor>)> {
     let mut graph = Graph::default();
     let ins = shapes.map(|shape| graph.input("x", TensorType::f32(shape)));
     let y = graph.push(op.clone(), &ins, Loc::caller()).ok()?;
     graph.outputs.push(("y".to_owned(), y));
-    let graph = optimize(convolutions(&graph, |_, _| to).ok()?).ok()?;
-    let same = graph.nodes.iter().any(|node| node.op == *op);
-    let most = match device {
+    let graph = optimize(convolutions(&graph, |_, _| algorithm).ok()?).ok()?;
+    let unchanged = graph.nodes.iter().any(|node| node.op == *op);
+    let limit = match device {
         #[cfg(feature = "wgpu")]
-        DispatchDevice::Cube(CubeDevice::Wgpu(_)) => MOST_WGPU,
-        _ => MOST,
+        DispatchDevice::Cube(CubeDevice::Wgpu(_)) => MAX_TENSOR_WGPU,
+        _ => MAX_TENSOR,
     };
-    let large = graph.types.iter().any(|ty| 4 * ty.len() > most);
-    if (to != ConvAlgorithm::Grouped && same) || large {
+    let too_large = graph.types.iter().any(|ty| 4 * ty.len() > limit);
+    if (algorithm != ConvAlgorithm::Grouped && unchanged) || too_large {
         return None;
     }
-    let (mut graph, supplies) = parametrize_constants(&graph).ok()?;
+    let (mut graph, sources) = parametrize_constants(&graph).ok()?;
     if let Some(pass) = precision.pass() {
         let pass = Request::named(pass).ok()?;
         PassManager::new()
             .run(&pass, "convolution", &mut graph)
             .ok()?;
     }
-    let supplies = SegmentInputs::new(supplies, device);
-    let constants = supplies.constants().collect::<Option<Vec<_>>>()?;
+    let inputs = SegmentInputs::new(sources, device);
+    let constants = inputs.constants().collect::<Option<Vec<_>>>()?;
     Some((Plan::new(&graph), constants))
 }
 
-/// `None` where the device fails.
+/// The shortest time of a plan; `None` if the device fails.
 fn time(
     device: &DispatchDevice,
     plan: &Plan,

@@ -1,6 +1,6 @@
-//! Chooses the algorithm of convolutions, by timing them on the device where asked to.
+//! Chooses the algorithm of convolutions: a fixed one, or the one that is fastest on the device.
 //!
-//! Timings can be kept in a folder of the caller's; see [`AutotuneCache`].
+//! The choices can be kept in a folder from run to run; see [`AutotuneCache`].
 
 mod cache;
 pub(crate) mod measure;

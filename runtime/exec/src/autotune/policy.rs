@@ -12,21 +12,22 @@ use super::measure;
 use crate::device::{ExecError, is_cpu};
 use crate::precision::Precision;
 
-/// The algorithm of convolutions whose weights differ between the clients of a graph, and of all
-/// convolutions where products are of 16-bit floats. Algorithms differ only in the order of sums.
+/// Chooses the algorithm of convolutions whose weights differ between the clients of a graph, and of all
+/// convolutions if the operands of products are 16-bit floats. The algorithms differ only in the order of
+/// their sums.
 #[derive(Clone, Debug)]
 pub enum ConvPolicy {
-    /// [`Timed`](Self::Timed) in builds with the feature `autotune`, which choose burn's kernels by
-    /// timing, too. In other builds one grouped op, so that results do not depend on timings.
+    /// [`Timed`](Self::Timed) in builds with the feature `autotune`, in which burn also chooses its kernels by
+    /// timing. In other builds one grouped op, so that results do not depend on timings.
     Auto(AutotuneCache),
     /// This algorithm. A convolution to which it does not apply stays one op.
     Always(ConvAlgorithm),
-    /// On GPUs, the algorithm that was fastest for the shapes when they were first met. On the CPU
-    /// one op, for which fedround has kernels.
+    /// On GPUs, the algorithm that was fastest when a convolution of these shapes was first compiled. On the
+    /// CPU one op, for which fedround has kernels.
     Timed(AutotuneCache),
 }
 
-/// A text names no [`ConvPolicy`].
+/// The error of a text that names no [`ConvPolicy`].
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("expected `auto`, `grouped`, `unfold` or `split`, found `{found}`")]
 pub struct ConvPolicyError {
@@ -40,8 +41,9 @@ impl FromStr for ConvPolicy {
         if text == "auto" {
             return Ok(Self::default());
         }
-        let known = ConvAlgorithm::ALL.into_iter().find(|l| l.name() == text);
-        known.map(Self::Always).ok_or_else(|| ConvPolicyError {
+        let mut algorithms = ConvAlgorithm::ALL.into_iter();
+        let algorithm = algorithms.find(|algorithm| algorithm.name() == text);
+        algorithm.map(Self::Always).ok_or_else(|| ConvPolicyError {
             found: text.to_owned(),
         })
     }
@@ -55,7 +57,7 @@ impl Default for ConvPolicy {
 }
 
 impl ConvPolicy {
-    /// The same policy, which keeps its timings in `cache`.
+    /// The same policy with its timings in `cache`.
     #[must_use]
     pub fn with_cache(self, cache: AutotuneCache) -> Self {
         match self {
@@ -65,7 +67,7 @@ impl ConvPolicy {
         }
     }
 
-    /// The algorithm, if it is not chosen by timing.
+    /// The fixed algorithm; `None` for a policy that may choose by timing.
     pub fn always(&self) -> Option<ConvAlgorithm> {
         match self {
             Self::Always(algorithm) => Some(*algorithm),
@@ -73,8 +75,8 @@ impl ConvPolicy {
         }
     }
 
-    /// Whether some convolutions may become something else than one op.
-    pub(crate) fn change_some(&self, device: &DispatchDevice) -> bool {
+    /// Whether some convolutions may be computed by another algorithm than one grouped op.
+    pub(crate) fn may_replace(&self, device: &DispatchDevice) -> bool {
         match self {
             Self::Always(algorithm) => *algorithm != ConvAlgorithm::Grouped,
             Self::Timed(_) => !is_cpu(device),
@@ -82,7 +84,7 @@ impl ConvPolicy {
         }
     }
 
-    /// The algorithm of a convolution whose factors have these shapes.
+    /// The algorithm of the convolution `op`, whose two factors have these shapes.
     ///
     /// # Errors
     ///

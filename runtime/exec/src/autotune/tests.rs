@@ -13,7 +13,7 @@ use super::*;
 use crate::device::{Device, ExecError};
 use crate::precision::Precision;
 
-/// A folder of a test's own.
+/// An empty folder for one test.
 fn folder(name: &str) -> PathBuf {
     let folder = format!("fedround-{name}-{}", std::process::id());
     let folder = std::env::temp_dir().join(folder);
@@ -21,21 +21,23 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// The cache of a folder, whatever cannot be read there.
+/// The cache in a folder. Failures to read or write it are ignored.
 fn open(folder: &Path) -> AutotuneCache {
     AutotuneCache::at(folder, |_| ())
 }
 
-/// What is chosen, and whether it was measured for that.
-fn chosen(choices: &AutotuneCache, about: &str, fastest: ConvAlgorithm) -> (ConvAlgorithm, bool) {
+/// The algorithm that the cache gives, and whether it was measured for that. A measurement gives `fastest`.
+fn choose(choices: &AutotuneCache, about: &str, fastest: ConvAlgorithm) -> (ConvAlgorithm, bool) {
     let measured = Cell::new(false);
     let device = Device::Cpu.open().unwrap();
-    let lowering = choices.choose(&device, about, || {
+    let algorithm = choices.choose(&device, about, || {
         measured.set(true);
-        let (form, of_all) = (fastest, true);
-        Ok(Fastest { form, of_all })
+        Ok(Fastest {
+            algorithm: fastest,
+            all_timed: true,
+        })
     });
-    (lowering.unwrap(), measured.get())
+    (algorithm.unwrap(), measured.get())
 }
 
 #[test]
@@ -43,20 +45,20 @@ fn a_choice_is_measured_once_and_kept() {
     let folder = folder("kept");
     let choices = open(&folder);
     assert_eq!(
-        chosen(&choices, "a", ConvAlgorithm::Unfold),
+        choose(&choices, "a", ConvAlgorithm::Unfold),
         (ConvAlgorithm::Unfold, true)
     );
     assert_eq!(
-        chosen(&choices, "a", ConvAlgorithm::Split),
+        choose(&choices, "a", ConvAlgorithm::Split),
         (ConvAlgorithm::Unfold, false)
     );
     assert_eq!(
-        chosen(&choices, "b", ConvAlgorithm::Split),
+        choose(&choices, "b", ConvAlgorithm::Split),
         (ConvAlgorithm::Split, true)
     );
     let again = open(&folder);
     assert_eq!(
-        chosen(&again, "a", ConvAlgorithm::Split),
+        choose(&again, "a", ConvAlgorithm::Split),
         (ConvAlgorithm::Unfold, false)
     );
     assert_eq!(again.len(), 2);
@@ -74,8 +76,8 @@ fn a_file_that_is_none_of_ours_stays_as_it_is() {
         let choices = open(&folder);
         assert!(choices.is_empty());
         let split = ConvAlgorithm::Split;
-        assert_eq!(chosen(&choices, "a", split), (split, true));
-        assert_eq!(chosen(&choices, "a", split), (split, false));
+        assert_eq!(choose(&choices, "a", split), (split, true));
+        assert_eq!(choose(&choices, "a", split), (split, false));
         assert_eq!(fs::read(&file).unwrap(), text);
     }
     fs::remove_dir_all(folder).unwrap();
@@ -88,7 +90,7 @@ fn an_empty_file_is_filled() {
     fs::write(folder.join("convolutions.txt"), b"").unwrap();
     let split = ConvAlgorithm::Split;
     let choices = AutotuneCache::at(&folder, |error| panic!("{error}"));
-    assert_eq!(chosen(&choices, "a", split), (split, true));
+    assert_eq!(choose(&choices, "a", split), (split, true));
     assert_eq!(open(&folder).len(), 1);
     fs::remove_dir_all(folder).unwrap();
 }
@@ -97,36 +99,41 @@ fn an_empty_file_is_filled() {
 fn a_line_that_cannot_be_read_costs_that_line() {
     let folder = folder("line");
     let split = ConvAlgorithm::Split;
-    chosen(&open(&folder), "a", split);
+    choose(&open(&folder), "a", split);
     let file = folder.join("convolutions.txt");
     let mut text = fs::read_to_string(&file).unwrap();
     text.push_str("\nb\tfold\n");
     fs::write(&file, text).unwrap();
     let choices = open(&folder);
-    assert_eq!(chosen(&choices, "a", ConvAlgorithm::Unfold), (split, false));
-    assert_eq!(chosen(&choices, "b", split), (split, true));
+    assert_eq!(choose(&choices, "a", ConvAlgorithm::Unfold), (split, false));
+    assert_eq!(choose(&choices, "b", split), (split, true));
     assert_eq!(open(&folder).len(), 2);
     fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]
-fn what_is_not_of_all_forms_is_kept_for_now() {
+fn a_choice_among_some_algorithms_is_not_written() {
     let folder = folder("now");
     let choices = open(&folder);
     let device = Device::Cpu.open().unwrap();
-    let form = ConvAlgorithm::Split;
+    let algorithm = ConvAlgorithm::Split;
     let measure = || {
-        let of_all = false;
-        Ok(Fastest { form, of_all })
+        Ok(Fastest {
+            algorithm,
+            all_timed: false,
+        })
     };
-    assert_eq!(choices.choose(&device, "a", measure).unwrap(), form);
-    assert_eq!(chosen(&choices, "a", ConvAlgorithm::Unfold), (form, false));
+    assert_eq!(choices.choose(&device, "a", measure).unwrap(), algorithm);
+    assert_eq!(
+        choose(&choices, "a", ConvAlgorithm::Unfold),
+        (algorithm, false)
+    );
     assert!(open(&folder).is_empty());
-    // A device that has failed before is no reason to choose anything.
+    // If the device has failed before, nothing is choose.
     let failed = || Err(ExecError::OutOfMemory(String::new()));
     let error = choices.choose(&device, "b", failed).unwrap_err();
     assert!(matches!(error, ExecError::OutOfMemory(_)));
-    assert_eq!(chosen(&choices, "b", form), (form, true));
+    assert_eq!(choose(&choices, "b", algorithm), (algorithm, true));
     fs::remove_dir_all(folder).unwrap();
 }
 
@@ -138,7 +145,7 @@ fn writers_keep_what_others_write() {
             let choices = open(&folder);
             scope.spawn(move || {
                 for i in 0..8 {
-                    chosen(&choices, &format!("{writer} {i}"), ConvAlgorithm::Split);
+                    choose(&choices, &format!("{writer} {i}"), ConvAlgorithm::Split);
                 }
             });
         }
@@ -154,11 +161,11 @@ fn a_folder_that_cannot_be_written_is_reported_once_and_no_error() {
     let (report, reports) = mpsc::channel();
     let choices = AutotuneCache::at(&folder, move |error| report.send(error).unwrap());
     assert_eq!(
-        chosen(&choices, "a", ConvAlgorithm::Split),
+        choose(&choices, "a", ConvAlgorithm::Split),
         (ConvAlgorithm::Split, true)
     );
     assert_eq!(
-        chosen(&choices, "a", ConvAlgorithm::Unfold),
+        choose(&choices, "a", ConvAlgorithm::Unfold),
         (ConvAlgorithm::Split, false)
     );
     let reports: Vec<CacheError> = reports.try_iter().collect();
@@ -181,12 +188,12 @@ fn one_client_and_the_cpu_are_not_timed() {
     let device = Device::Cpu.open().unwrap();
     let choices = AutotuneCache::default();
     let timed = ConvPolicy::Timed(choices.clone());
-    assert!(!timed.change_some(&device));
+    assert!(!timed.may_replace(&device));
     let shapes: [&[usize]; 2] = [&[2, 3, 5, 5], &[4, 3, 3, 3]];
     let found = timed.choose(&device, Precision::F32, &conv(1), shapes);
     assert!(found.unwrap() == ConvAlgorithm::Grouped && choices.is_empty());
     let always = ConvPolicy::Always(ConvAlgorithm::Unfold);
-    assert!(always.change_some(&device));
+    assert!(always.may_replace(&device));
     let found = always.choose(&device, Precision::F32, &conv(2), shapes);
     assert_eq!(found.unwrap(), ConvAlgorithm::Unfold);
 }

@@ -1,4 +1,4 @@
-//! The captured steps of a simulation, kept from round to round.
+//! The cache of captured steps, which a simulation keeps from round to round.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -10,49 +10,51 @@ use super::stats::CaptureStats;
 use super::step::CapturedStep;
 use crate::program::Segment;
 
-/// Steps of one form that run plainly before it is recorded: recording takes as long as several.
-const SEEN: u64 = 8;
-/// Recorded steps that are kept.
-const KEPT: usize = 16;
+/// The number of steps that a segment runs plainly before it is captured. Capturing takes as long as several
+/// plain steps, so it does not pay off for short loops.
+const PLAIN_STEPS_BEFORE_CAPTURE: u64 = 8;
+/// The most captured steps in the cache. Each of them holds its own copy of the training state.
+const CAPACITY: usize = 16;
 
-/// The recorded steps of a simulation.
+/// The captured steps of a simulation.
 pub struct StepCache {
     /// Whether it is an error if a step that could be captured is not.
     pub required: bool,
-    kept: Mutex<Kept>,
+    entries: Mutex<Entries>,
 }
 
 #[derive(Default)]
-struct Kept {
-    /// Steps not in use.
+struct Entries {
+    /// Captured steps that no loop uses at present.
     steps: Vec<CapturedStep>,
-    /// Forms not recorded yet, with the steps that they took.
-    seen: Vec<(Arc<Segment>, u64)>,
+    /// Segments that are not captured yet, with the number of plain steps that they have run.
+    uncaptured: Vec<(Arc<Segment>, u64)>,
     stats: CaptureStats,
 }
 
-/// What the cache has for a loop.
+/// The answer of the cache to a loop that is about to begin.
 pub enum Lookup {
-    /// A step, with the loop's values in its buffers.
+    /// A captured step. Its buffers hold the values that the loop starts from.
     Captured(Box<CapturedStep>),
-    /// There is none, for this reason.
+    /// No captured step, for this reason.
     Missing(String),
 }
 
 impl StepCache {
-    /// Nothing recorded yet.
+    /// An empty cache.
     pub fn new(graphs: GraphCapture) -> Self {
         Self {
             required: graphs == GraphCapture::Require,
-            kept: Mutex::default(),
+            entries: Mutex::default(),
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(|e| e.into_inner())
+    fn lock(&self) -> MutexGuard<'_, Entries> {
+        self.entries.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Takes the step of a segment, for a loop of this form that takes so many `steps` of it.
+    /// Takes the captured step of a segment out of the cache, for a loop of `steps` steps. If there is none
+    /// yet, the loop's steps are counted, and the step is captured once enough of them have run plainly.
     pub fn take(
         &self,
         segment: &Arc<Segment>,
@@ -61,58 +63,58 @@ impl StepCache {
         steps: u64,
         device: &DispatchDevice,
     ) -> Lookup {
-        let none = |why: &str| Lookup::Missing(why.to_owned());
-        let mut kept = self.lock();
-        let own = |step: &CapturedStep| Arc::ptr_eq(step.segment(), segment);
-        if let Some(at) = kept.steps.iter().position(own) {
-            if let Some(why) = &kept.steps[at].refused {
-                return none(why);
+        let missing = |why: &str| Lookup::Missing(why.to_owned());
+        let mut entries = self.lock();
+        let is_for_segment = |step: &CapturedStep| Arc::ptr_eq(step.segment(), segment);
+        if let Some(i) = entries.steps.iter().position(is_for_segment) {
+            if let Some(why) = &entries.steps[i].refused {
+                return missing(why);
             }
-            if !kept.steps[at].fits(layout, &start) {
-                return none("it was recorded with other shapes, or by another thread");
+            if !entries.steps[i].fits(layout, &start) {
+                return missing("it was recorded with other shapes, or by another thread");
             }
-            let mut step = kept.steps.swap_remove(at);
-            return match step.begin(start) {
+            let mut step = entries.steps.swap_remove(i);
+            return match step.load(start) {
                 Some(()) => Lookup::Captured(Box::new(step)),
-                None => none("it lost a buffer"),
+                None => missing("it lost a buffer"),
             };
         }
-        if kept.steps.len() >= KEPT {
-            return none("as many steps as are kept are recorded");
+        if entries.steps.len() >= CAPACITY {
+            return missing("as many steps as are kept are recorded");
         }
-        let seen = kept.seen.iter().position(|(s, _)| Arc::ptr_eq(s, segment));
-        match seen {
-            Some(at) if kept.seen[at].1 >= SEEN => {
-                kept.seen.swap_remove(at);
+        let mut uncaptured = entries.uncaptured.iter();
+        match uncaptured.position(|(s, _)| Arc::ptr_eq(s, segment)) {
+            Some(i) if entries.uncaptured[i].1 >= PLAIN_STEPS_BEFORE_CAPTURE => {
+                entries.uncaptured.swap_remove(i);
                 let step = CapturedStep::new(Arc::clone(segment), layout.clone(), start, device);
                 match step {
                     Some(step) => return Lookup::Captured(Box::new(step)),
-                    None => return none("it carries masks"),
+                    None => return missing("it carries masks"),
                 }
             }
-            Some(at) => kept.seen[at].1 += steps,
-            None => kept.seen.push((Arc::clone(segment), steps)),
+            Some(i) => entries.uncaptured[i].1 += steps,
+            None => entries.uncaptured.push((Arc::clone(segment), steps)),
         }
-        none("before it was recorded")
+        missing("before it was recorded")
     }
 
-    /// Takes a step back after a loop, with its counts.
+    /// Puts a step back into the cache after its loop, and adds its counts to those of the cache.
     pub fn give_back(&self, mut step: CapturedStep) {
-        let mut kept = self.lock();
-        kept.stats.add(std::mem::take(&mut step.stats));
-        kept.steps.push(step);
+        let mut entries = self.lock();
+        entries.stats.add(std::mem::take(&mut step.stats));
+        entries.steps.push(step);
     }
 
-    /// Drops what is recorded, with its buffers; the counts stay.
-    pub fn forget(&self) {
-        let mut kept = self.lock();
-        kept.steps.clear();
-        kept.seen.clear();
+    /// Drops the captured steps with their buffers. The counts stay.
+    pub fn clear(&self) {
+        let mut entries = self.lock();
+        entries.steps.clear();
+        entries.uncaptured.clear();
     }
 
-    /// Counts steps that ran plainly.
-    pub fn plain(&self, why: &str, steps: u64) {
-        self.lock().stats.plain(why, steps);
+    /// Counts steps that ran plainly, under the reason `why`.
+    pub fn count_plain(&self, why: &str, steps: u64) {
+        self.lock().stats.count_plain(why, steps);
     }
 
     /// The counts so far.

@@ -1,77 +1,80 @@
-//! Records kernel launches as a graph of burn's and launches it again. This is the one unsafe
-//! place.
+//! Captures kernel launches as a graph, through burn, and replays it. This file has the only unsafe block of
+//! the library.
 
 use std::thread::{self, ThreadId};
 
 use burn_backend::{Backend, BackendGraph};
 use burn_dispatch::{Dispatch, DispatchDevice};
 
-use crate::device::{ExecError, alone};
+use crate::device::{ExecError, with_exclusive_gpu_access};
 
-/// Runs before the one that is recorded: of burn's fusion the first ones tune kernels and settle
-/// which ops become one kernel, and they allocate what the recorded run takes again.
+/// The number of runs before the captured one. In them, burn tunes its kernels, burn-fusion settles which ops
+/// become one kernel, and memory is allocated that the captured run uses again.
 const WARM_UP: usize = 3;
 
-/// Recorded launches, with the buffers that they read and write by address.
+/// Captured kernel launches. They name the buffers that they read and write by address.
 pub(super) struct Graph {
     device: DispatchDevice,
     graph: BackendGraph<Dispatch>,
-    /// Its stream is that of the thread that recorded it.
+    /// The thread that captured the graph. burn has one stream for each thread, and a graph is replayed on
+    /// the stream that captured it.
     thread: ThreadId,
 }
 
-/// Ends what was begun, whatever happens in between.
-struct Window<'a> {
+/// Ends a capture when it is dropped, if the capture was left by an error or a panic.
+struct CaptureGuard<'a> {
     device: &'a DispatchDevice,
+    /// Whether the stream is prepared for a capture that has not begun.
     prepared: bool,
-    open: bool,
+    /// Whether the capture has begun.
+    capturing: bool,
 }
 
-impl Drop for Window<'_> {
+impl Drop for CaptureGuard<'_> {
     fn drop(&mut self) {
-        // A stream that was prepared leaves that state through a window alone. An error here
-        // follows one that is reported.
-        if self.prepared && !self.open {
-            self.open = Dispatch::graph_start_capture(self.device).is_ok();
+        // A prepared stream returns to its normal state only by starting and stopping a capture. Errors are
+        // ignored here: the caller already reports the error that led here.
+        if self.prepared && !self.capturing {
+            self.capturing = Dispatch::graph_start_capture(self.device).is_ok();
         }
-        if self.open {
+        if self.capturing {
             _ = Dispatch::graph_stop_capture(self.device);
         }
     }
 }
 
 impl Graph {
-    /// Records the launches of `run`, which runs a few times before that; while it is recorded it
-    /// changes nothing. It must read from and write to the same buffers each time.
+    /// Captures the kernel launches of `run`. It is called a few times to warm up, and once to be captured;
+    /// in that last call, no kernel runs and no buffer changes. `run` must read and write the same buffers in
+    /// each call.
     ///
     /// # Errors
     ///
-    /// What `run` says, or why the device records nothing.
+    /// The error of `run`, or the reason why the device cannot capture it.
     pub fn record(
         device: &DispatchDevice,
         mut run: impl FnMut() -> Result<(), ExecError>,
     ) -> Result<Self, ExecError> {
-        let said = ExecError::from;
-        let mut window = Window {
+        let mut guard = CaptureGuard {
             device,
             prepared: false,
-            open: false,
+            capturing: false,
         };
-        Dispatch::graph_prepare(device).map_err(said)?;
-        window.prepared = true;
+        Dispatch::graph_prepare(device).map_err(ExecError::from)?;
+        guard.prepared = true;
         for _ in 0..WARM_UP {
             run()?;
-            Dispatch::sync(device).map_err(said)?;
+            Dispatch::sync(device).map_err(ExecError::from)?;
         }
-        let graph = alone(move || {
-            let mut window = window;
-            // A window that fails to open leaves the stream as it was before it was prepared.
-            window.prepared = false;
-            Dispatch::graph_start_capture(device).map_err(said)?;
-            window.open = true;
+        let graph = with_exclusive_gpu_access(move || {
+            let mut guard = guard;
+            // A capture that fails to start leaves the stream as it was before it was prepared.
+            guard.prepared = false;
+            Dispatch::graph_start_capture(device).map_err(ExecError::from)?;
+            guard.capturing = true;
             run()?;
-            window.open = false;
-            Dispatch::graph_stop_capture(device).map_err(said)
+            guard.capturing = false;
+            Dispatch::graph_stop_capture(device).map_err(ExecError::from)
         })?;
         Ok(Self {
             device: device.clone(),
@@ -80,41 +83,43 @@ impl Graph {
         })
     }
 
-    /// Whether the present thread may replay it.
-    pub fn is_of_this_thread(&self) -> bool {
+    /// Whether the present thread captured the graph, and so may replay it.
+    pub fn is_from_this_thread(&self) -> bool {
         self.thread == thread::current().id()
     }
 
-    /// Launches everything again. Nothing happens on a thread that did not record it.
+    /// Launches the captured kernels again.
     ///
     /// # Errors
     ///
-    /// The device does not take it. What goes wrong later is seen by the next read.
+    /// Another thread captured the graph, in which case nothing is launched, or the device does not accept
+    /// the launch. The next read from the device reports a failure of the kernels themselves.
     #[allow(
         unsafe_code,
         reason = "burn's graphs name buffers by address and track none of them"
     )]
     pub fn replay(&self) -> Result<(), ExecError> {
-        if !self.is_of_this_thread() {
+        if !self.is_from_this_thread() {
             return Err(ExecError::NotReplayed(
                 "recorded by another thread".to_owned(),
             ));
         }
-        // SAFETY: the three conditions of `burn::tensor::graph::Graph::replay`.
-        // - Liveness: a graph is a field of the `Step` that owns every buffer which the recorded
-        //   run read or wrote, beside those that the backend pins to the graph. These buffers are
-        //   dropped with the graph; they are only ever written in place (`Buffer::write`), because
-        //   no handle of them leaves the step, of which copies alone are given out. The first
-        //   replays are compared with a plain run, which a buffer that was exchanged fails.
-        // - No concurrent use: for the same reason nobody else can name these buffers, and a step
+        // SAFETY: `burn::tensor::graph::Graph::replay` has three conditions.
+        // - Liveness: every buffer that the captured run read or wrote must still exist at its address. The
+        //   graph is a field of the `CapturedStep` that owns these buffers, and the backend pins the others
+        //   (intermediate results) to the graph. The step never exchanges a buffer: `Buffer::write` writes in
+        //   place, because no handle leaves the step; it gives out copies only. The examples of an
+        //   `ExampleColumn` are held by the step, and nobody writes them. As a check, the first replays are
+        //   compared with a plain run, which would differ if a buffer had been exchanged.
+        // - No concurrent use: for the same reason nobody else has a handle to these buffers, and the step
         //   is borrowed mutably while it replays.
-        // - Same stream: a thread is a stream, and this is the thread that recorded. The buffers
-        //   were made on it, and `Step` refreshes and reads them where it replays.
+        // - Same stream: burn has one stream for each thread, and this is the thread that captured the graph
+        //   (checked above). The step allocated its buffers on this thread, and writes and reads them on it.
         unsafe { Dispatch::graph_replay(&self.device, &self.graph) }.map_err(ExecError::from)
     }
 }
 
-/// Why a step is not recorded, in the words of who refuses.
+/// The reason why a step is not captured, as the device or driver gave it.
 pub(super) fn reason(error: ExecError) -> String {
     match error {
         ExecError::Device(why) | ExecError::NotReplayed(why) => why,

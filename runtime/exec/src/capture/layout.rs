@@ -1,58 +1,60 @@
-//! What a captured step is made of: where its inputs come from, and what its loop starts from.
+//! The layout of a captured step: where its inputs come from, and which values its loop starts from.
 
 use burn::tensor::DispatchTensor;
 
-/// Where a step's input comes from.
+/// The source of an input of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputRole {
-    /// A leaf of what the loop carries.
+    /// The leaf with this number of the loop-carried state.
     State(usize),
-    /// A column of a batch, or another value that is read before each step.
+    /// A column of a batch, or another value that the host reads before each step.
     Column,
-    /// A column of the loop's batch, which the step gathers from examples on the device.
+    /// A column of the loop's batch, by its number. The step gathers it from examples on the device.
     Example(usize),
-    /// A tensor from around the loop.
+    /// A tensor that is defined outside the loop and stays the same in all steps.
     Outer,
 }
 
-/// How a loop's body is made of its segment.
+/// How the inputs and outputs of a segment are those of a loop's body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepLayout {
-    /// The segment's inputs but for what the program supplies.
+    /// The role of each input of the segment, except for the inputs at the end that the program itself
+    /// supplies (hyper-parameters, constants and random numbers).
     pub inputs: Vec<InputRole>,
-    /// For each leaf that is carried, the output that is its next value; `None` where it stays.
+    /// For each leaf of the loop-carried state, the output of the segment that is its next value; `None` for a
+    /// leaf that does not change.
     pub next: Vec<Option<usize>>,
 }
 
-/// What a loop starts from.
+/// The values that a loop starts from.
 pub struct LoopStart {
-    /// The leaves that it carries.
+    /// The leaves of the loop-carried state.
     pub state: Vec<DispatchTensor>,
-    /// The tensors from around it.
+    /// The tensors of [`InputRole::Outer`] inputs.
     pub outer: Vec<DispatchTensor>,
-    /// The columns from which the step gathers its batch, if the examples are on the device.
+    /// The columns from which the step gathers its batch; empty if the examples are not on the device.
     pub examples: Vec<ExampleColumn>,
-    /// The number of a batch's rows there.
+    /// The number of rows of a batch that is gathered.
     pub rows: usize,
-    /// How many steps may be one recording.
-    pub together: usize,
+    /// The most steps that may be captured in one graph.
+    pub steps_per_graph: usize,
 }
 
-/// A column of examples on the device.
+/// A column of all examples of a client, on the device.
 #[derive(Clone)]
 pub struct ExampleColumn {
-    /// A row for each example. Nobody writes it.
+    /// The column, with one row for each example. Nobody writes it.
     pub all: DispatchTensor,
-    /// The shape of a batch.
+    /// The shape of the column in a batch.
     pub shape: Vec<usize>,
 }
 
-/// What a step reads that is not in its buffers.
+/// The inputs of one step that are written to its buffers before it runs.
 pub struct StepInputs {
-    /// The rows of its batch, if it gathers that from examples on the device.
+    /// The row numbers of the batch, if the step gathers it from examples on the device.
     pub rows: Option<DispatchTensor>,
-    /// What was read before it.
+    /// The tensors of [`InputRole::Column`] inputs.
     pub columns: Vec<DispatchTensor>,
-    /// The random numbers of one run.
+    /// The random numbers of the step.
     pub draws: Vec<DispatchTensor>,
 }

@@ -1,13 +1,17 @@
-//! Records a training step as a graph of kernel launches, and replays it.
+//! Captures a training step as a graph of kernel launches, and replays it.
 //!
-//! A loop over batches launches the kernels of its step again and again. A [`CapturedStep`] is a
-//! segment over buffers of its own: values are copied in when the loop begins and out when it ends; in
-//! between, each replay writes the next state where the last one was, and only the batch and the
-//! random numbers are replaced. If the step gathers its batch from examples on the device, only the
-//! numbers of the batch's rows are replaced, and several steps can be one recording. [`StepCache`] keeps
-//! captured steps from round to round. Which loops are replayed is for the caller to decide.
+//! A loop over batches launches the kernels of its step again and again. A [`CapturedStep`] runs a segment
+//! over buffers of its own. The loop's state is copied into them when the loop begins, and out when it ends.
+//! In between, each replay overwrites the state with the next one, and only the batch and the random
+//! numbers are written from outside. If the examples are on the device, the step gathers its batch itself.
+//! Then only the row numbers of the batch are written, and several steps can be captured in one graph (a
+//! step block).
+//!
+//! A *plain run* computes the same step op by op. The first replays are compared with plain runs. If one
+//! differs, or the device cannot capture, the step is *refused*: it runs plainly from then on.
+//!
+//! [`StepCache`] keeps captured steps from round to round. The caller decides which loops are replayed.
 
-mod block;
 mod buffer;
 mod cache;
 mod graph;
@@ -16,6 +20,7 @@ mod recording;
 mod stats;
 mod step;
 mod step_block;
+mod step_block_buffers;
 mod validate;
 
 use std::fmt;
@@ -33,21 +38,21 @@ use crate::device::{is_cpu, is_cuda};
 /// Whether the steps of loops over batches are recorded and replayed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GraphCapture {
-    /// As [`On`](Self::On) on CUDA, and as [`Off`](Self::Off) on other devices: wgpu has no graphs,
-    /// and burn's replay of its dispatches has run on software adapters only.
+    /// As [`On`](Self::On) on CUDA, and as [`Off`](Self::Off) on other devices. wgpu has no graphs, and burn's
+    /// replay of its dispatches has been tested on software adapters only.
     #[default]
     Auto,
     /// Every step runs op by op.
     Off,
-    /// Steps are replayed where they can be.
+    /// Every step that can be captured is replayed.
     On,
-    /// As [`On`](Self::On), but it is an error if a step that could be recorded is not, or if its
-    /// replay gives other values.
+    /// As [`On`](Self::On), but it is an error if the device does not capture a step that could be captured,
+    /// or if a replay gives other values than a plain run.
     Require,
 }
 
 impl GraphCapture {
-    /// Whether steps are recorded on a device.
+    /// Whether steps are captured on a device.
     pub fn records_on(self, device: &DispatchDevice) -> bool {
         match self {
             Self::Auto => is_cuda(device),
@@ -57,7 +62,7 @@ impl GraphCapture {
     }
 }
 
-/// A text names no [`GraphCapture`].
+/// The error of a text that names no [`GraphCapture`].
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("expected `auto`, `off`, `on` or `require`, found `{found}`")]
 pub struct GraphCaptureError {

@@ -1,66 +1,69 @@
-//! Records what a captured step does, one step or several, and compares replays with plain runs.
+//! Captures a step or a step block, and compares its replays with plain runs.
 
 use burn_dispatch::DispatchDevice;
 
-use super::buffer::lost;
+use super::buffer::lost_buffer;
 use super::graph::{Graph, reason};
-use super::step::{CapturedStep, Runs};
-use super::validate::differs;
+use super::step::{CapturedStep, ReplayUnit};
+use super::validate::find_difference;
 use crate::device::ExecError;
 use crate::tensor::read;
 
-/// How often a recording is tried.
+/// The number of times that a capture is attempted.
 const ATTEMPTS: usize = 3;
 
 impl CapturedStep {
-    /// Records these steps, or says why the device does not; the state is as before. A recording
-    /// takes no new memory, and what it needs may have gone to another thread meanwhile: it is tried
-    /// again.
-    pub(super) fn recorded(
+    /// Captures the steps of `unit`. The inner result is the reason if the device refuses. The state is
+    /// afterwards as it was before.
+    ///
+    /// A capture cannot allocate memory, and another thread may have taken the memory that the warm-up runs
+    /// left free. The capture is therefore attempted several times.
+    pub(super) fn record_graph(
         &mut self,
-        runs: &Runs,
+        unit: &ReplayUnit,
         device: &DispatchDevice,
     ) -> Result<Result<Graph, String>, ExecError> {
-        let before = self.state(device).ok_or_else(lost)?;
-        let recorded = tried(ATTEMPTS, || {
-            let graph = Graph::record(device, || (runs.plain)(self, device));
+        let before = self.copy_state(device).ok_or_else(lost_buffer)?;
+        let graph = retry(ATTEMPTS, || {
+            let graph = Graph::record(device, || (unit.run_plain)(self, device));
             if !matches!(graph, Err(ExecError::OutOfMemory(_))) {
-                // A recording that failed has marked what it would have written as lost.
-                self.set(before.clone()).ok_or_else(lost)?;
+                // The warm-up runs changed the state, and a failed capture has marked the buffers that it
+                // would have written as invalid.
+                self.set_state(before.clone()).ok_or_else(lost_buffer)?;
             }
             graph
         });
-        match recorded {
-            Err(full @ ExecError::OutOfMemory(_)) => Err(full),
-            recorded => Ok(recorded.map_err(reason)),
+        match graph {
+            Err(error @ ExecError::OutOfMemory(_)) => Err(error),
+            graph => Ok(graph.map_err(reason)),
         }
     }
 
-    /// Replays, and compares state and losses with those of a plain run, which count. Gives where they
-    /// differ, if they do.
-    pub(super) fn compare(
+    /// Replays the steps of `unit`, runs the same steps plainly, and compares state and losses. The results of
+    /// the plain run stay in the buffers. Gives a description of the difference, or `None` if there is none.
+    pub(super) fn compare_replay(
         &mut self,
-        runs: &Runs,
+        unit: &ReplayUnit,
         device: &DispatchDevice,
     ) -> Result<Option<String>, ExecError> {
-        let before = self.state(device).ok_or_else(lost)?;
-        let replayed = (runs.replay)(self).and_then(|()| self.values(runs));
-        self.set(before.clone()).ok_or_else(lost)?;
-        (runs.plain)(self, device)?;
-        let expected = self.values(runs)?;
+        let before = self.copy_state(device).ok_or_else(lost_buffer)?;
+        let replayed = (unit.replay)(self).and_then(|()| self.read_results(unit));
+        self.set_state(before.clone()).ok_or_else(lost_buffer)?;
+        (unit.run_plain)(self, device)?;
+        let expected = self.read_results(unit)?;
         let before = before.into_iter().map(read);
         let before: Vec<Vec<f32>> = before.collect::<Result<_, _>>()?;
         match replayed {
-            Ok(replayed) => Ok(differs(&replayed, &expected, &before)),
-            Err(full @ ExecError::OutOfMemory(_)) => Err(full),
+            Ok(replayed) => Ok(find_difference(&replayed, &expected, &before)),
+            Err(error @ ExecError::OutOfMemory(_)) => Err(error),
             Err(error) => Ok(Some(reason(error))),
         }
     }
 }
 
-/// The first success of so many tries, or the last error. A device that is out of memory is not
-/// asked again.
-fn tried<T>(
+/// Calls `attempt` up to `times` times, and gives its first success or its last error. It does not try again
+/// if the device is out of memory.
+fn retry<T>(
     times: usize,
     mut attempt: impl FnMut() -> Result<T, ExecError>,
 ) -> Result<T, ExecError> {
@@ -78,33 +81,33 @@ fn tried<T>(
 mod tests {
     use super::*;
 
-    /// The result of three tries that end with these errors, or with their number, and how many
-    /// there were.
-    fn three(errors: &[Option<ExecError>]) -> (Result<usize, String>, usize) {
-        let mut tries = 0;
-        let result = tried(3, || {
-            tries += 1;
-            errors[tries - 1].clone().map_or(Ok(tries), Err)
+    /// Runs at most three attempts, which fail with these errors; `None` is a success, whose value is the
+    /// number of the attempt. Gives the result, and the number of attempts.
+    fn attempts(errors: &[Option<ExecError>]) -> (Result<usize, String>, usize) {
+        let mut count = 0;
+        let result = retry(3, || {
+            count += 1;
+            errors[count - 1].clone().map_or(Ok(count), Err)
         });
-        (result.map_err(|e| e.to_string()), tries)
+        (result.map_err(|e| e.to_string()), count)
     }
 
     #[test]
     fn a_recording_that_fails_is_tried_again() {
         let refused = |why: &str| Some(ExecError::NotReplayed(why.to_owned()));
         let all = [refused("1"), refused("2"), refused("3")];
-        let (last, tries) = three(&all);
+        let (last, count) = attempts(&all);
         assert!(last.is_err_and(|e| e.contains('3')));
-        assert_eq!(tries, 3);
-        assert_eq!(three(&[None]), (Ok(1), 1));
-        assert_eq!(three(&[refused("1"), None]), (Ok(2), 2));
+        assert_eq!(count, 3);
+        assert_eq!(attempts(&[None]), (Ok(1), 1));
+        assert_eq!(attempts(&[refused("1"), None]), (Ok(2), 2));
     }
 
     #[test]
     fn a_device_without_memory_is_not_asked_again() {
         let full = Some(ExecError::OutOfMemory("64 MB".to_owned()));
-        let (error, tries) = three(&[full, None]);
+        let (error, count) = attempts(&[full, None]);
         assert!(error.is_err());
-        assert_eq!(tries, 1);
+        assert_eq!(count, 1);
     }
 }

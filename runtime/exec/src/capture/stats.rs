@@ -2,44 +2,44 @@
 
 use std::collections::BTreeMap;
 
-/// Counts of recorded steps, of their replays, and of the steps that ran plainly instead.
+/// Counts of captured steps, of their replays, and of the steps that ran plainly instead.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CaptureStats {
-    /// Steps that were recorded and not found wrong.
+    /// The number of captured steps, without those whose replay gave other values than a plain run.
     pub captured: u64,
-    /// Replays: each is one step of a client, or of a group of clients.
+    /// The number of replayed steps. Each is one step of a client, or of a group of clients.
     pub replays: u64,
-    /// Launches of recordings: fewer than replays where one recording has several steps.
+    /// The number of graph launches. It is smaller than `replays` if one graph has several steps.
     pub launches: u64,
-    /// Steps of loops over batches that ran op by op, by the reason.
+    /// The number of steps of loops over batches that ran op by op, for each reason.
     pub plain: BTreeMap<String, u64>,
-    /// Why a step that can be recorded runs op by op: the device recorded nothing, or a replay gave
-    /// other values than a plain run. Of several such steps, the first one's reason.
+    /// The reason why a step that can be captured runs op by op: the device did not capture it, or a replay
+    /// gave other values than a plain run. If there are several such steps, this is the first one's reason.
     pub refused: Option<String>,
 }
 
 impl CaptureStats {
-    /// Counts steps that ran op by op.
-    pub fn plain(&mut self, why: &str, steps: u64) {
+    /// Counts steps that ran op by op, under the reason `why`.
+    pub fn count_plain(&mut self, why: &str, steps: u64) {
         if steps > 0 {
             *self.plain.entry(why.to_owned()).or_default() += steps;
         }
     }
 
-    /// Counts the launch of a recording of so many steps.
-    pub fn launched(&mut self, steps: u64) {
+    /// Counts one launch of a graph of `steps` steps.
+    pub fn count_launch(&mut self, steps: u64) {
         self.replays += steps;
         self.launches += 1;
     }
 
-    /// Adds other counts.
+    /// Adds the counts of `other`.
     pub fn add(&mut self, other: Self) {
         self.captured += other.captured;
         self.replays += other.replays;
         self.launches += other.launches;
         self.refused = self.refused.take().or(other.refused);
         for (why, steps) in other.plain {
-            self.plain(&why, steps);
+            self.count_plain(&why, steps);
         }
     }
 }

@@ -1,24 +1,25 @@
-//! Takes several steps of a captured step at once, by one launch.
+//! Runs a step block: several steps of a loop, captured in one graph and replayed by one launch.
 
 use burn::tensor::{DispatchTensor, Shape};
 use burn_backend::ops::FloatTensorOps;
 use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_ir::tensor::TensorType;
 
-use super::buffer::{Buffer, lost};
-use super::step::{CapturedStep, Runs};
+use super::buffer::{Buffer, lost_buffer};
+use super::step::{CapturedStep, ReplayUnit};
 use crate::device::ExecError;
 use crate::tensor::take_ints;
 
 impl CapturedStep {
-    /// How many steps [`run_block`](Self::run_block) takes; `None` before a single step is trusted, and
-    /// where several are not recorded.
-    pub fn block(&self) -> Option<usize> {
+    /// The number of steps that [`run_block`](Self::run_block) runs. `None` before replays of a single step are
+    /// trusted, and if several steps cannot be captured in one graph.
+    pub fn block_steps(&self) -> Option<usize> {
         let block = self.block.as_ref().filter(|block| !block.refused)?;
         self.is_trusted().then_some(block.steps)
     }
 
-    /// Takes several steps on batches of these rows, by one launch; gives their losses in order.
+    /// Runs all steps of the block, and gives their losses in order. `rows` has the row numbers of all their
+    /// batches, one batch after another.
     ///
     /// # Errors
     ///
@@ -28,56 +29,64 @@ impl CapturedStep {
         rows: DispatchTensor,
         device: &DispatchDevice,
     ) -> Result<DispatchTensor, ExecError> {
-        let block = self.block.as_mut().ok_or_else(lost)?;
-        block.rows.write(rows).ok_or_else(lost)?;
-        let (new, steps) = (block.graph.is_none() && !block.refused, block.steps as u64);
-        if new {
+        let block = self.block.as_mut().ok_or_else(lost_buffer)?;
+        block.rows.write(rows).ok_or_else(lost_buffer)?;
+        let steps = block.steps as u64;
+        if block.graph.is_none() && !block.refused {
             self.record_block(device)?;
         }
-        let block = self.block.as_ref().ok_or_else(lost)?;
-        match (&block.graph, block.checks) {
+        let block = self.block.as_ref().ok_or_else(lost_buffer)?;
+        match (&block.graph, block.checks_left) {
             (None, _) => {
-                plain_block(self, device)?;
+                run_plain_block(self, device)?;
                 let why = self.stats.refused.clone().unwrap_or_default();
-                self.stats.plain(&why, steps);
+                self.stats.count_plain(&why, steps);
             }
             (Some(graph), 0) => {
                 graph.replay()?;
-                self.stats.launched(steps);
+                self.stats.count_launch(steps);
             }
-            (Some(_), _) => self.checked_block(device, steps)?,
+            (Some(_), _) => self.replay_and_check_block(device, steps)?,
         }
         let losses = self.block.as_ref().and_then(|block| block.losses.first());
-        losses.and_then(|all| all.copy(device)).ok_or_else(lost)
+        losses
+            .and_then(|all| all.copy(device))
+            .ok_or_else(lost_buffer)
     }
 
-    fn checked_block(&mut self, device: &DispatchDevice, steps: u64) -> Result<(), ExecError> {
-        let differs = self.compare(&BLOCK, device)?;
-        let block = self.block.as_mut().ok_or_else(lost)?;
-        match differs {
+    /// Replays the block and compares it with a plain run. If they differ, the block is refused.
+    fn replay_and_check_block(
+        &mut self,
+        device: &DispatchDevice,
+        steps: u64,
+    ) -> Result<(), ExecError> {
+        let difference = self.compare_replay(&STEP_BLOCK, device)?;
+        let block = self.block.as_mut().ok_or_else(lost_buffer)?;
+        match difference {
             None => {
-                block.checks -= 1;
-                self.stats.launched(steps);
+                block.checks_left -= 1;
+                self.stats.count_launch(steps);
             }
             Some(why) => {
                 block.graph = None;
                 block.refused = true;
-                self.stats.plain(&why, steps);
+                self.stats.count_plain(&why, steps);
                 self.stats.refused = Some(why);
             }
         }
         Ok(())
     }
 
-    /// Records the steps; the state is as before.
+    /// Captures the block, or refuses it for good if the device does not capture it. The state is afterwards
+    /// as it was before.
     fn record_block(&mut self, device: &DispatchDevice) -> Result<(), ExecError> {
-        let each: usize = self.losses.iter().map(|b| b.shape().num_elements()).sum();
-        let block = self.block.as_mut().ok_or_else(lost)?;
-        let ty = TensorType::f32([block.steps * each]);
-        block.losses = vec![Buffer::blank(&ty, device).ok_or_else(lost)?];
-        let recorded = self.recorded(&BLOCK, device)?;
-        let block = self.block.as_mut().ok_or_else(lost)?;
-        match recorded {
+        let losses_per_step: usize = self.losses.iter().map(|b| b.shape().num_elements()).sum();
+        let block = self.block.as_mut().ok_or_else(lost_buffer)?;
+        let ty = TensorType::f32([block.steps * losses_per_step]);
+        block.losses = vec![Buffer::zeros(&ty, device).ok_or_else(lost_buffer)?];
+        let graph = self.record_graph(&STEP_BLOCK, device)?;
+        let block = self.block.as_mut().ok_or_else(lost_buffer)?;
+        match graph {
             Ok(graph) => block.graph = Some(graph),
             Err(why) => {
                 block.refused = true;
@@ -88,38 +97,46 @@ impl CapturedStep {
     }
 }
 
-const BLOCK: Runs = Runs {
+const STEP_BLOCK: ReplayUnit = ReplayUnit {
     replay: |step| match step.block.as_ref().and_then(|b| b.graph.as_ref()) {
         Some(graph) => graph.replay(),
-        None => Err(lost()),
+        None => Err(lost_buffer()),
     },
-    plain: plain_block,
+    run_plain: run_plain_block,
     losses: |step| step.block.as_ref().map_or(&[], |block| &block.losses),
 };
 
-/// Takes the steps one by one, op by op: what is recorded.
-fn plain_block(step: &mut CapturedStep, device: &DispatchDevice) -> Result<(), ExecError> {
+/// Computes the steps of the block one after another, op by op. This is the function that is captured.
+fn run_plain_block(step: &mut CapturedStep, device: &DispatchDevice) -> Result<(), ExecError> {
     let steps = step.block.as_ref().map_or(0, |block| block.steps);
-    let rows = step.rows.as_ref().ok_or_else(lost)?.shape().num_elements();
-    let mut place = 0;
+    let batch = step
+        .rows
+        .as_ref()
+        .ok_or_else(lost_buffer)?
+        .shape()
+        .num_elements();
+    let mut written = 0;
     for i in 0..steps {
-        let all = step.block.as_ref().and_then(|block| block.rows.lend());
-        let own = take_ints(all.ok_or_else(lost)?, i * rows, (i + 1) * rows);
-        let buffer = step.rows.as_mut().ok_or_else(lost)?;
-        buffer.write(own).ok_or_else(lost)?;
-        step.plain(device)?;
-        let Some(all) = step
+        let rows = step.block.as_ref().and_then(|block| block.rows.lend());
+        let rows = take_ints(rows.ok_or_else(lost_buffer)?, i * batch, (i + 1) * batch);
+        let buffer = step.rows.as_mut().ok_or_else(lost_buffer)?;
+        buffer.write(rows).ok_or_else(lost_buffer)?;
+        step.run_plain(device)?;
+        let Some(block_losses) = step
             .block
             .as_mut()
             .and_then(|block| block.losses.first_mut())
         else {
-            return Err(lost());
+            return Err(lost_buffer());
         };
         for loss in &step.losses {
             let size = loss.shape().num_elements();
-            let flat = Dispatch::float_reshape(loss.lend().ok_or_else(lost)?, Shape::from([size]));
-            all.write_at(place, flat).ok_or_else(lost)?;
-            place += size;
+            let flat =
+                Dispatch::float_reshape(loss.lend().ok_or_else(lost_buffer)?, Shape::from([size]));
+            block_losses
+                .write_at(written, flat)
+                .ok_or_else(lost_buffer)?;
+            written += size;
         }
     }
     Ok(())

@@ -1,8 +1,11 @@
 //! Compares a replay with a plain run of the same step.
 
-/// Where replayed values are not the expected ones: within a thousandth of what the step changed,
-/// and within rounding of what it kept.
-pub(super) fn differs(
+/// Describes the first replayed tensor that find_difference from the expected one; `None` if all agree. `found` and
+/// `expected` are the state and the losses after the step, and `before` is the state before it.
+///
+/// Values agree if they are equal within a thousandth of the largest change that the step made, plus
+/// rounding of the largest value. A replay that does nothing thus find_difference.
+pub(super) fn find_difference(
     found: &[Vec<f32>],
     expected: &[Vec<f32>],
     before: &[Vec<f32>],
@@ -35,30 +38,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_replay_that_does_nothing_is_found_out() {
+    fn a_replay_that_does_nothing_differs() {
         let before = [vec![1.0, 2.0]];
         let expected = [vec![1.0, 2.00001], vec![0.5]];
-        assert_eq!(differs(&expected, &expected, &before), None);
+        assert_eq!(find_difference(&expected, &expected, &before), None);
         let frozen = [before[0].clone(), vec![0.5]];
         assert!(
-            differs(&frozen, &expected, &before)
+            find_difference(&frozen, &expected, &before)
                 .unwrap()
                 .contains("state")
         );
         let stale = [expected[0].clone(), vec![0.7]];
         assert!(
-            differs(&stale, &expected, &before)
+            find_difference(&stale, &expected, &before)
                 .unwrap()
                 .contains("loss")
         );
         let unread = [vec![], vec![0.5]];
-        assert!(differs(&unread, &expected, &before).is_some());
+        assert!(find_difference(&unread, &expected, &before).is_some());
     }
 
     #[test]
-    fn what_is_no_number_is_the_same() {
+    fn two_nans_are_equal() {
         let nan = [vec![f32::NAN], vec![f32::INFINITY]];
-        assert_eq!(differs(&nan, &nan, &[vec![1.0]]), None);
-        assert!(differs(&[vec![0.0], vec![1.0]], &nan, &[vec![1.0]]).is_some());
+        assert_eq!(find_difference(&nan, &nan, &[vec![1.0]]), None);
+        assert!(find_difference(&[vec![0.0], vec![1.0]], &nan, &[vec![1.0]]).is_some());
     }
 }

@@ -1,10 +1,13 @@
-//! Keeps other threads from using GPUs while one thread records.
+//! Keeps other threads from using GPUs while one thread captures a graph.
 //!
-//! While a CUDA stream records, no thread of the process may do anything that could wait for a
-//! device, such as asking for the state of an event or allocating pinned memory: the call fails,
-//! or the recording does. So every thread says when it is [`busy`] with a GPU. A thread that
-//! records does so [`alone`]: it waits until no other thread is busy and the devices have finished
-//! their work.
+//! While a CUDA stream captures, no thread of the process may make a call that could wait for a device, such
+//! as asking for the state of an event or allocating pinned memory: that call fails, or the capture does.
+//!
+//! Access to the GPUs is therefore guarded by a lock for the whole process, which readers share. Every thread
+//! holds it shared while it may use a GPU ([`with_gpu_access`]). A thread that captures holds it exclusively
+//! ([`with_exclusive_gpu_access`]): it waits until no other thread has access and the devices have finished
+//! their work. A thread that waits for other threads gives up its access meanwhile ([`without_gpu_access`]),
+//! because one of them may want to capture.
 
 use std::cell::RefCell;
 use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard};
@@ -14,76 +17,78 @@ use burn_dispatch::{Dispatch, DispatchDevice};
 
 use super::is_cpu;
 
-static BUSY: RwLock<()> = RwLock::new(());
+static GPU_ACCESS: RwLock<()> = RwLock::new(());
 
-/// GPUs on which this process trains.
+/// The GPUs on which this process trains.
 static GPUS: Mutex<Vec<DispatchDevice>> = Mutex::new(vec![]);
 
-enum Held {
-    Busy {
+/// The access that a thread holds.
+enum Access {
+    Shared {
         _guard: RwLockReadGuard<'static, ()>,
     },
-    Alone,
+    Exclusive,
 }
 
 thread_local! {
-    static HELD: RefCell<Option<Held>> = const { RefCell::new(None) };
+    /// The access of this thread; `None` if it has none.
+    static ACCESS: RefCell<Option<Access>> = const { RefCell::new(None) };
 }
 
-/// Notes a device on which clients train.
-pub fn trains_on(device: &DispatchDevice) {
+/// Notes a GPU on which clients train. A capture waits for the work of these GPUs.
+pub fn register_training_device(device: &DispatchDevice) {
     let mut gpus = GPUS.lock().unwrap_or_else(PoisonError::into_inner);
     if !is_cpu(device) && !gpus.contains(device) {
         gpus.push(device.clone());
     }
 }
 
-fn enter() {
-    let _guard = BUSY.read().unwrap_or_else(PoisonError::into_inner);
-    HELD.set(Some(Held::Busy { _guard }));
+fn acquire() {
+    let _guard = GPU_ACCESS.read().unwrap_or_else(PoisonError::into_inner);
+    ACCESS.set(Some(Access::Shared { _guard }));
 }
 
-fn leave() {
-    HELD.set(None);
+fn release() {
+    ACCESS.set(None);
 }
 
-/// Runs at the end of a scope, on unwinding too.
-struct After(fn());
+/// Calls a function at the end of a scope, also when a panic unwinds it.
+struct OnDrop(fn());
 
-impl Drop for After {
+impl Drop for OnDrop {
     fn drop(&mut self) {
         (self.0)();
     }
 }
 
-/// Does what may give a GPU work, once nobody records.
-pub fn busy<T>(work: impl FnOnce() -> T) -> T {
-    let _after = HELD.with_borrow(Option::is_none).then(|| {
-        enter();
-        After(leave)
+/// Runs `work`, which may use a GPU. Waits first while another thread captures.
+pub fn with_gpu_access<T>(work: impl FnOnce() -> T) -> T {
+    let _release = ACCESS.with_borrow(Option::is_none).then(|| {
+        acquire();
+        OnDrop(release)
     });
     work()
 }
 
-/// Waits for other threads, which may want to record.
-pub fn waiting<T>(wait: impl FnOnce() -> T) -> T {
-    let busy = HELD.with_borrow(|held| matches!(held, Some(Held::Busy { .. })));
-    let _after = busy.then(|| {
-        leave();
-        After(enter)
+/// Runs `wait`, which waits for other threads and uses no GPU. The thread gives up its shared access meanwhile.
+pub fn without_gpu_access<T>(wait: impl FnOnce() -> T) -> T {
+    let shared = ACCESS.with_borrow(|access| matches!(access, Some(Access::Shared { .. })));
+    let _acquire = shared.then(|| {
+        release();
+        OnDrop(acquire)
     });
     wait()
 }
 
-/// Does what no other thread may disturb by giving a GPU work.
-pub(crate) fn alone<T>(work: impl FnOnce() -> T) -> T {
-    waiting(|| {
-        let _all = BUSY.write().unwrap_or_else(PoisonError::into_inner);
-        HELD.set(Some(Held::Alone));
-        let _after = After(leave);
+/// Runs `work` while no other thread uses a GPU and the GPUs have finished their work.
+pub(crate) fn with_exclusive_gpu_access<T>(work: impl FnOnce() -> T) -> T {
+    without_gpu_access(|| {
+        let _exclusive = GPU_ACCESS.write().unwrap_or_else(PoisonError::into_inner);
+        ACCESS.set(Some(Access::Exclusive));
+        let _release = OnDrop(release);
         let gpus = GPUS.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for gpu in &gpus {
-            // What others gave a device it does in order; what goes wrong there is theirs to say.
+            // An error here belongs to work of another thread, which will see it at its own next read.
             _ = Dispatch::sync(gpu);
         }
         work()
@@ -99,7 +104,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_is_busy_beside_one_that_is_alone() {
+    fn exclusive_access_excludes_all_other_threads() {
+        // Exclusive access weighs 100 and shared access 1.
         let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let enter = |weight| {
             let inside = now.fetch_add(weight, Ordering::SeqCst) + weight;
@@ -111,11 +117,11 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..200 {
-                        busy(|| {
-                            busy(|| enter(1));
-                            // Others are left in before, and again after.
-                            alone(|| busy(|| enter(100)));
-                            waiting(thread::yield_now);
+                        with_gpu_access(|| {
+                            with_gpu_access(|| enter(1));
+                            // The shared access is given up before, and acquired again after.
+                            with_exclusive_gpu_access(|| with_gpu_access(|| enter(100)));
+                            without_gpu_access(thread::yield_now);
                             enter(1);
                         });
                     }
@@ -123,15 +129,16 @@ mod tests {
             }
         });
         let most = most.into_inner();
-        assert!(most == 100, "{most}: one alone, with nobody beside it");
-        assert!(HELD.with_borrow(Option::is_none));
+        assert!(most == 100, "{most}: exclusive access was shared");
+        assert!(ACCESS.with_borrow(Option::is_none));
     }
 
     #[test]
-    fn a_panic_leaves_all_as_it_was() {
-        let failed = catch_unwind(|| busy(|| alone(|| panic!("on purpose"))));
+    fn a_panic_releases_the_access() {
+        let failed =
+            catch_unwind(|| with_gpu_access(|| with_exclusive_gpu_access(|| panic!("on purpose"))));
         assert!(failed.is_err());
-        assert!(HELD.with_borrow(Option::is_none));
-        assert_eq!(alone(|| 7), 7);
+        assert!(ACCESS.with_borrow(Option::is_none));
+        assert_eq!(with_exclusive_gpu_access(|| 7), 7);
     }
 }

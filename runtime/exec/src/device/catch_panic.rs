@@ -5,17 +5,18 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use burn_dispatch::DispatchDevice;
 use fedround_trace::panic_message;
 
-use super::capture_lock::busy;
+use super::capture_lock::with_gpu_access;
 use super::exec_error::ExecError;
 use super::is_cpu;
 
-/// Runs `work`, which may use `devices`. burn and cubecl panic where a driver call or the compilation
-/// of a kernel fails in a place that cannot return an error; on a GPU such a panic becomes an error
-/// here. On the CPU a panic is a bug of fedround's own and is passed on.
+/// Runs `work`, which may use `devices`, and turns a panic into an error if one of them is a GPU.
+///
+/// burn and cubecl panic if a driver call or the compilation of a kernel fails in a function that cannot
+/// return an error. On the CPU, a panic is a bug of fedround and is not caught.
 ///
 /// # Errors
 ///
-/// Those of `work`, and the message of a panic.
+/// The errors of `work`, or the message of a panic.
 pub fn catch_panic<'a, T, E: From<ExecError>>(
     devices: impl IntoIterator<Item = &'a DispatchDevice>,
     work: impl FnOnce() -> Result<T, E>,
@@ -23,8 +24,9 @@ pub fn catch_panic<'a, T, E: From<ExecError>>(
     if devices.into_iter().all(is_cpu) {
         return work();
     }
-    let work = || busy(work);
-    // Callers undo what a failed round has done, whether it returned an error or panicked.
+    let work = || with_gpu_access(work);
+    // Unwind safety: after an error, callers undo the changes of the failed round, so it does not matter that a
+    // panic may leave them half done.
     catch_unwind(AssertUnwindSafe(work))
         .unwrap_or_else(|panic| Err(ExecError::from_message(&panic_message(panic.as_ref())).into()))
 }

@@ -8,15 +8,16 @@ use super::{Device, DeviceError};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Devices {
     first: Device,
+    /// The devices after the first; empty if there is one device.
     more: Vec<Device>,
 }
 
 impl Devices {
-    /// The devices of a text such as `cuda:0,cuda:1`: names as [`Device::choose`] takes them.
+    /// Parses a list such as `cuda:0,cuda:1`. Each name is one that [`Device::choose`] accepts.
     ///
     /// # Errors
     ///
-    /// No such name, or two names of one device.
+    /// A name is unknown, or two names are those of the same device.
     pub fn choose(text: &str) -> Result<Self, DeviceError> {
         let mut names = text.split(',').map(str::trim);
         let mut this = Self {
@@ -43,7 +44,7 @@ impl Devices {
         &self.more
     }
 
-    /// All, in the order of the text.
+    /// All devices, in the order of the list.
     pub fn all(&self) -> impl Iterator<Item = Device> {
         std::iter::once(self.first).chain(self.more.iter().copied())
     }

@@ -7,49 +7,49 @@ use crate::precision::Precision;
 /// A device cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DeviceError {
-    /// The build or the machine lacks something.
-    #[error("`{device}` cannot be used: {}", listed(problems))]
+    /// The build or the machine lacks something that the device needs.
+    #[error("`{device}` cannot be used: {}", problem_list(problems))]
     Missing {
         /// The device.
         device: Device,
-        /// What.
+        /// The missing features, libraries or drivers.
         problems: Vec<Unavailable>,
     },
-    /// There are fewer.
+    /// The number of the device is too large.
     #[error("there is no `{device}`, found {found}; `fedround doctor` lists the devices")]
     Number {
         /// The device.
         device: Device,
-        /// How many of its kind there are.
+        /// The number of devices of this kind.
         found: usize,
     },
-    /// It computes nothing.
+    /// The device failed in the self-test.
     #[error("`{device}` did not multiply two small matrices: {why}")]
     Fails {
         /// The device.
         device: Device,
-        /// What its libraries say.
+        /// The message of its libraries.
         why: String,
     },
-    /// It computes something else.
+    /// The device gave a wrong result in the self-test.
     #[error("`{device}` multiplied two small matrices wrongly; update its driver, or use another")]
     Wrong {
         /// The device.
         device: Device,
     },
-    /// It computes in `f32`, and not in the precision.
+    /// The device computes in `f32`, but not in the requested precision.
     #[error(
         "`{device}` cannot compute in {precision}: its driver or its kernels' language has no {precision} {lacking}"
     )]
     Precision {
         /// The device.
         device: Device,
-        /// What is asked of it.
+        /// The requested precision.
         precision: Precision,
-        /// What it lacks.
+        /// The missing capabilities, such as `storage and arithmetic`.
         lacking: String,
     },
-    /// It is named twice among those that share a cohort.
+    /// The device is named twice in a list of devices that share a cohort.
     #[error(
         "`{device}` is named twice; name each device once: more threads give the CPU more workers, and one thread feeds a GPU"
     )]
@@ -57,15 +57,16 @@ pub enum DeviceError {
         /// The device.
         device: Device,
     },
-    /// No such name.
+    /// The text names no device.
     #[error("expected `auto`, `cpu`, `wgpu[:N]` or `cuda[:N]`, found `{found}`")]
     Unknown {
-        /// The text.
+        /// The unknown text.
         found: String,
     },
 }
 
-fn listed(problems: &[Unavailable]) -> String {
+/// The problems in one line, each with its fix.
+fn problem_list(problems: &[Unavailable]) -> String {
     let lines = problems
         .iter()
         .map(|problem| format!("{problem}: {}", problem.fix()));

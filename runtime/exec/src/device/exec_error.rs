@@ -1,4 +1,4 @@
-//! Errors of work on a device.
+//! Errors of running plans on a device.
 
 use burn_backend::ExecutionError;
 
@@ -13,7 +13,7 @@ pub enum ExecError {
     /// The device failed: a kernel could not run, or its results could not be read.
     #[error("the device failed: {0}")]
     Device(String),
-    /// A step could not be recorded, or its replay gave other values than a plain run.
+    /// A step could not be captured, or its replay gave other values than a plain run.
     #[error("a step could not be recorded and replayed: {0}")]
     NotReplayed(String),
     /// A plan read a slot that holds nothing, which is a bug in fedround.
@@ -24,9 +24,9 @@ pub enum ExecError {
     },
 }
 
-/// What cubecl says when an allocation fails. burn passes on the text alone. Most allocations fail on
-/// a thread of the device, where nobody waits for them; then the first use of the memory says that it
-/// was never initialised.
+/// Parts of cubecl's messages when an allocation fails. burn passes on the message alone, so the error is
+/// recognised by its text. Most allocations fail on a thread of the device, which reports to nobody; the
+/// first use of the memory then says that it was never initialised.
 const OUT_OF_MEMORY: [&str; 5] = [
     "out of device memory",
     "out-of-memory",
@@ -36,19 +36,19 @@ const OUT_OF_MEMORY: [&str; 5] = [
 ];
 
 impl ExecError {
-    /// The error of a message from burn or a driver, told apart by its text. Each line is kept once;
-    /// the kernel's source and the backtrace that may follow are left out.
+    /// The error for a message of burn or a driver: out of memory, or another failure, by its text. Repeated
+    /// lines are dropped, and so are the kernel's source and the backtrace that may follow.
     pub fn from_message(message: &str) -> Self {
-        let mut kept: Vec<&str> = vec![];
+        let mut lines: Vec<&str> = vec![];
         let ends = ["Backtrace", "0:", "[Source]"];
         let is_end = |line: &&str| ends.iter().any(|start| line.starts_with(start));
-        let lines = message.lines().map(str::trim);
-        for line in lines.take_while(|line| !is_end(line)) {
-            if !["", "No backtrace available"].contains(&line) && !kept.contains(&line) {
-                kept.push(line);
+        let relevant = message.lines().map(str::trim);
+        for line in relevant.take_while(|line| !is_end(line)) {
+            if !["", "No backtrace available"].contains(&line) && !lines.contains(&line) {
+                lines.push(line);
             }
         }
-        let message = kept.join(" ");
+        let message = lines.join(" ");
         match OUT_OF_MEMORY.iter().any(|words| message.contains(words)) {
             true => Self::OutOfMemory(message),
             false => Self::Device(message),

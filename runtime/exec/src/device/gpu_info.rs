@@ -4,17 +4,17 @@ use burn_dispatch::DispatchDevice;
 
 /// Facts about an open GPU.
 pub struct GpuInfo {
-    /// Bytes of its memory that are reserved for this process, whether or not they are in use.
+    /// The bytes of memory that this process has reserved, whether or not tensors use them.
     pub reserved: u64,
-    /// Bytes of memory, if the driver tells.
+    /// The bytes of memory of the GPU; `None` if the driver does not tell.
     pub memory: Option<u64>,
-    /// Bytes of the largest tensor.
+    /// The bytes of the largest tensor that the GPU can allocate.
     pub allocation: u64,
-    /// Whether it times kernels with a clock of its own.
+    /// Whether the GPU times kernels with its own clock.
     pub clock: bool,
 }
 
-/// Asks a GPU. `None` for the CPU.
+/// Asks the driver of an open GPU. Gives `None` for the CPU.
 pub fn gpu_info(device: &DispatchDevice) -> Option<GpuInfo> {
     match device {
         #[cfg(any(feature = "wgpu", feature = "cuda"))]

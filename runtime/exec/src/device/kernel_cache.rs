@@ -1,5 +1,5 @@
-//! Keeps compiled kernels on disk, and which of several kernels is the fastest for a shape, so that the
-//! next process need not compile and time them again.
+//! Makes cubecl keep its compiled kernels and its autotuning results on disk, so that the next process need
+//! not compile and time kernels again.
 
 use std::sync::Once;
 
@@ -8,14 +8,16 @@ use cubecl::config::{CubeClRuntimeConfig, RuntimeConfig};
 
 static ONCE: Once = Once::new();
 
-/// Has cubecl keep kernels, before the first GPU is opened: it reads its settings once. They are those
-/// of a `cubecl.toml` and of cubecl's variables, as ever, but for two that differ from its defaults.
-/// An application that has set its own before keeps them.
-pub(super) fn keep_kernels() {
+/// Switches on cubecl's kernel cache. cubecl reads its settings once, so this must be called before the first
+/// GPU is opened.
+///
+/// The other settings come from `cubecl.toml` and cubecl's environment variables, as usual. If the
+/// application has already set cubecl's configuration, it stays as it is.
+pub(super) fn enable_kernel_cache() {
     ONCE.call_once(|| {
         let mut settings = CubeClRuntimeConfig::from_current_dir().override_from_env();
         settings.compilation.cache = true;
-        // The default is a folder of the Cargo project in which a run happens to be started.
+        // cubecl's default is the target folder of the Cargo project in whose folder the run was started.
         if let CacheConfig::Target = settings.environment.path {
             settings.environment.path = CacheConfig::Global;
         }

@@ -1,20 +1,21 @@
-//! Times of single kernels, read from cubecl's log.
+//! Reads the times of GPU kernels from cubecl's log.
 
 use std::time::Duration;
 
-/// The environment in which a process's kernels are timed, one by one, and their times are among what
-/// it says on the standard error stream.
-pub const TIMED: [(&str, &str); 2] = [
+/// Environment variables that make cubecl time every kernel of a process, and write the times to the standard
+/// error stream.
+pub const KERNEL_TIMING_ENV: [(&str, &str); 2] = [
     ("CUBECL_DEBUG_OPTION", "profile"),
     ("CUBECL_DEBUG_LOG", "stderr"),
 ];
 
-/// The time of all kernels that a process said to have run, in the environment [`TIMED`].
-pub fn kernel_time(said: &str) -> Duration {
-    said.lines().filter_map(duration).sum()
+/// The total time of all kernels in a log that was written with [`KERNEL_TIMING_ENV`].
+pub fn kernel_time(log: &str) -> Duration {
+    log.lines().filter_map(duration).sum()
 }
 
-/// The duration in a line that is about one kernel: `| 1.5ms | name`. Lines of sums begin with names.
+/// The duration in a log line about one kernel, such as `| 1.5ms | name`. Lines of the summary begin with a
+/// name, and give `None`.
 fn duration(line: &str) -> Option<Duration> {
     let (time, _name) = line.strip_prefix("| ")?.split_once(" | ")?;
     let time = time.trim();

@@ -1,9 +1,8 @@
-//! Looks for the libraries and drivers that GPUs need, in the places where the system's loader
-//! looks.
+//! Finds out which of the libraries and drivers that GPUs need are installed, to say what is missing on a
+//! machine.
 //!
-//! It reads the environment variables of those loaders (`LD_LIBRARY_PATH`, `CUDA_PATH`,
-//! `VK_DRIVER_FILES`, `VK_ICD_FILENAMES`, `HOME`) and runs `ldconfig` and `nvidia-smi`, to say what is
-//! missing on a machine.
+//! It looks where the system's loaders look. It reads their environment variables (`LD_LIBRARY_PATH`,
+//! `CUDA_PATH`, `VK_DRIVER_FILES`, `VK_ICD_FILENAMES`, `HOME`), and runs `ldconfig` and `nvidia-smi`.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -12,24 +11,26 @@ use std::process::Command;
 
 use super::availability::Unavailable;
 
-/// What CUDA needs.
+/// Which of the requirements of CUDA are installed.
 pub(super) struct Nvidia {
-    /// `libcuda`, which comes with the driver.
+    /// Whether `libcuda` is installed, which comes with the driver.
     pub driver: bool,
-    /// `libnvrtc`, which compiles kernels.
+    /// Whether `libnvrtc` is installed, which compiles kernels at run time.
     pub nvrtc: bool,
-    /// The toolkit's folder, whose headers kernels include.
+    /// Whether the CUDA toolkit's headers are installed, which kernels include.
     pub toolkit: bool,
 }
 
 impl Nvidia {
-    pub fn read() -> Self {
-        let libraries = libraries();
-        // Other systems' linkers are not asked: there, the list of GPUs stands for the driver.
-        let has = |name: &str| !cfg!(target_os = "linux") || named(&libraries, name);
-        // Runtime images have the folder without the headers; Debian's are the compiler's own.
-        let named = std::env::var_os("CUDA_PATH").map(PathBuf::from);
-        let folders = named
+    pub fn detect() -> Self {
+        let libraries = library_names();
+        // Only Linux has `ldconfig`. On other systems the libraries are assumed to be installed, and
+        // `nvidia-smi` tells whether there is a driver.
+        let has = |name: &str| !cfg!(target_os = "linux") || has_library(&libraries, name);
+        // The folder of the toolkit is not enough: CUDA's runtime images have it without the headers.
+        // Debian's package of `nvcc` puts the headers where the compiler finds them.
+        let cuda_path = std::env::var_os("CUDA_PATH").map(PathBuf::from);
+        let folders = cuda_path
             .into_iter()
             .chain(["/usr/local/cuda".into(), "/opt/cuda".into()]);
         let mut headers = folders.map(|folder| folder.join("include"));
@@ -42,12 +43,12 @@ impl Nvidia {
         }
     }
 
-    /// Whether CUDA itself can be asked for its GPUs: without the driver, that ends the process.
-    pub fn answers(&self) -> bool {
+    /// Whether CUDA can be asked for its GPUs. Without a driver, asking ends the process.
+    pub fn can_list_gpus(&self) -> bool {
         self.driver && (cfg!(target_os = "linux") || nvidia_gpus().is_ok())
     }
 
-    /// The first missing library or driver, given how many GPUs were found (or why none).
+    /// The first missing requirement. `gpus` is the number of GPUs, or the reason why none was found.
     pub fn problem(&self, gpus: Result<usize, String>) -> Option<Unavailable> {
         let no_gpu = |why: &str| Unavailable::NoGpu {
             why: why.to_owned(),
@@ -67,24 +68,25 @@ impl Nvidia {
     }
 }
 
-/// What Vulkan needs.
+/// Which of the requirements of Vulkan are installed.
 pub(super) struct Vulkan {
-    /// `libvulkan`.
+    /// Whether the loader, `libvulkan`, is installed.
     pub loader: bool,
-    /// File names of the drivers' manifests.
+    /// The file names of the drivers' manifests; empty if there is no driver.
     pub drivers: Vec<String>,
 }
 
 impl Vulkan {
-    pub fn read() -> Self {
+    pub fn detect() -> Self {
         Self {
-            loader: named(&libraries(), "libvulkan.so"),
+            loader: has_library(&library_names(), "libvulkan.so"),
             drivers: vulkan_drivers(),
         }
     }
 
+    /// The first missing requirement.
     pub fn problem(&self) -> Option<Unavailable> {
-        // macOS has Metal.
+        // Other systems, such as macOS with Metal, are not checked.
         if !cfg!(target_os = "linux") {
             None
         } else if !self.loader {
@@ -97,19 +99,20 @@ impl Vulkan {
     }
 }
 
-fn named(libraries: &BTreeSet<String>, start: &str) -> bool {
-    let version = |name: &String| {
-        let rest = name.strip_prefix(start);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+/// Whether a library such as `libcuda.so` is among the file names, in any version (`libcuda.so.1`).
+fn has_library(file_names: &BTreeSet<String>, library: &str) -> bool {
+    let is_version = |name: &String| {
+        let version = name.strip_prefix(library);
+        version.is_some_and(|version| version.is_empty() || version.starts_with('.'))
     };
-    libraries.iter().any(version)
+    file_names.iter().any(is_version)
 }
 
-/// Names of the libraries that the dynamic linker finds by name.
-fn libraries() -> BTreeSet<String> {
+/// The file names of the libraries that the dynamic linker finds.
+fn library_names() -> BTreeSet<String> {
     let paths = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     let folders = std::env::split_paths(&paths).chain(["/lib".into(), "/usr/lib".into()]);
-    let mut names: BTreeSet<String> = folders.flat_map(|folder| files(&folder)).collect();
+    let mut names: BTreeSet<String> = folders.flat_map(|folder| file_names(&folder)).collect();
     let cache = ["ldconfig", "/sbin/ldconfig"]
         .iter()
         .find_map(|ldconfig| Command::new(ldconfig).arg("-p").output().ok());
@@ -119,14 +122,15 @@ fn libraries() -> BTreeSet<String> {
     names
 }
 
-fn files(folder: &Path) -> Vec<String> {
+/// The names of the files in a folder; none if the folder cannot be read.
+fn file_names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let name = |entry: std::fs::DirEntry| entry.file_name().into_string().ok();
     entries.filter_map(name).collect()
 }
 
-/// `nvidia-smi` says why where there is no GPU; where it is not installed, the kernel's module
-/// knows the GPUs.
+/// The number of NVIDIA GPUs, or the reason why there is none. `nvidia-smi` gives the number or the reason.
+/// If it is not installed, the files of the driver's kernel module are counted.
 pub(super) fn nvidia_gpus() -> Result<usize, String> {
     match Command::new("nvidia-smi").arg("--list-gpus").output() {
         Ok(output) if output.status.success() => {
@@ -134,8 +138,8 @@ pub(super) fn nvidia_gpus() -> Result<usize, String> {
             Ok(text.lines().count())
         }
         Ok(output) => {
-            let said = [output.stderr, output.stdout].concat();
-            let text = String::from_utf8_lossy(&said);
+            let output = [output.stderr, output.stdout].concat();
+            let text = String::from_utf8_lossy(&output);
             Err(text
                 .trim()
                 .lines()
@@ -144,7 +148,7 @@ pub(super) fn nvidia_gpus() -> Result<usize, String> {
                 .to_owned())
         }
         Err(error) => {
-            let gpus = files(Path::new("/proc/driver/nvidia/gpus"));
+            let gpus = file_names(Path::new("/proc/driver/nvidia/gpus"));
             if gpus.is_empty() {
                 Err(format!("`nvidia-smi` does not run ({error})"))
             } else {
@@ -154,7 +158,7 @@ pub(super) fn nvidia_gpus() -> Result<usize, String> {
     }
 }
 
-/// Where the Vulkan loader looks for drivers.
+/// The file names of the drivers' manifests, in the places where the Vulkan loader looks for them.
 fn vulkan_drivers() -> Vec<String> {
     for variable in ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"] {
         if let Some(paths) = std::env::var_os(variable) {
@@ -167,7 +171,7 @@ fn vulkan_drivers() -> Vec<String> {
     let home = std::env::var("HOME").map(|home| home + "/.local/share");
     let fixed = ["/etc", "/usr/local/etc", "/usr/local/share", "/usr/share"];
     let folders = fixed.map(str::to_owned).into_iter().chain(home);
-    let icds = folders.flat_map(|folder| files(&Path::new(&folder).join("vulkan/icd.d")));
+    let icds = folders.flat_map(|folder| file_names(&Path::new(&folder).join("vulkan/icd.d")));
     icds.filter(|name| name.ends_with(".json")).collect()
 }
 
@@ -225,9 +229,9 @@ mod tests {
     #[test]
     fn libraries_are_known_by_any_version() {
         let names = |names: &[&str]| names.iter().map(ToString::to_string).collect();
-        assert!(named(&names(&["libcuda.so.1"]), "libcuda.so"));
-        assert!(named(&names(&["libcuda.so"]), "libcuda.so"));
-        assert!(!named(
+        assert!(has_library(&names(&["libcuda.so.1"]), "libcuda.so"));
+        assert!(has_library(&names(&["libcuda.so"]), "libcuda.so"));
+        assert!(!has_library(
             &names(&["libcudart.so.12", "libcuda.so2"]),
             "libcuda.so"
         ));

@@ -1,6 +1,6 @@
 //! Finds and opens the devices on which programs run.
 //!
-//! A default build knows the CPU alone. The features `wgpu` and `cuda` add GPUs.
+//! A default build has the CPU only. The features `wgpu` and `cuda` add GPUs.
 
 mod availability;
 mod capture_lock;
@@ -25,20 +25,20 @@ use burn_dispatch::DispatchDevice;
 use burn_dispatch::devices::CubeDevice;
 
 pub use availability::{Available, DeviceReport, Unavailable};
-pub(crate) use capture_lock::alone;
-pub use capture_lock::{busy, trains_on, waiting};
+pub(crate) use capture_lock::with_exclusive_gpu_access;
+pub use capture_lock::{register_training_device, with_gpu_access, without_gpu_access};
 pub use catch_panic::catch_panic;
 pub use device_list::Devices;
 pub use error::DeviceError;
 pub use exec_error::ExecError;
 pub use gpu_info::{GpuInfo, gpu_info};
-pub use kernel_times::{TIMED, kernel_time};
+pub use kernel_times::{KERNEL_TIMING_ENV, kernel_time};
 pub use probe::devices;
 
 /// A device by its kind and number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Device {
-    /// The CPU, by burn's Flex backend and fedround's own kernels: one client on each thread.
+    /// The CPU, through burn's backend Flex and fedround's own kernels. Each thread runs one client.
     #[default]
     Cpu,
     /// A GPU through wgpu (Vulkan, Metal), with kernel fusion. Adapters are numbered from 0: discrete
@@ -81,8 +81,8 @@ impl Device {
         gpu.map(|found| found.device).unwrap_or_default()
     }
 
-    /// Opens the device. Whether it exists is checked before, because burn panics on a thread of its
-    /// own if it does not.
+    /// Opens the device. It is checked first that the device exists: otherwise burn would panic on a thread of
+    /// its own.
     ///
     /// # Errors
     ///
@@ -91,8 +91,7 @@ impl Device {
         probe::open(self)
     }
 
-    /// Whether the device has a clock of its own that times kernels. Other devices' kernels are timed
-    /// by the host.
+    /// Whether the device times kernels with its own clock. The host times the kernels of other devices.
     ///
     /// # Errors
     ///
@@ -155,7 +154,7 @@ pub(crate) fn is_cuda(device: &DispatchDevice) -> bool {
     matches!(device, DispatchDevice::Cube(CubeDevice::Cuda(_)))
 }
 
-/// Whether a device is an NVIDIA GPU: a build without CUDA uses none.
+/// Whether a device is an NVIDIA GPU, used through CUDA. A build without CUDA uses none.
 #[cfg(not(feature = "cuda"))]
 pub(crate) fn is_cuda(_: &DispatchDevice) -> bool {
     false

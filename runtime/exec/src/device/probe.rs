@@ -1,4 +1,4 @@
-//! Looks for the devices of this machine, and opens them.
+//! Lists the devices of this machine, and opens them.
 
 use burn_dispatch::DispatchDevice;
 
@@ -7,7 +7,7 @@ use super::availability::{Available, DeviceReport, Unavailable};
 use super::error::DeviceError;
 use super::libraries::{Nvidia, Vulkan, nvidia_gpus};
 
-/// Looks for devices of every kind. Nothing is opened.
+/// Lists the devices of every kind, without opening them.
 pub fn devices() -> [DeviceReport; 3] {
     let cpu = Available {
         device: Device::Cpu,
@@ -31,7 +31,7 @@ pub fn devices() -> [DeviceReport; 3] {
     })
 }
 
-/// Opens a device that is there.
+/// Opens a device if it exists.
 pub(super) fn open(device: Device) -> Result<DispatchDevice, DeviceError> {
     let found = match device {
         Device::Cpu => return Ok(DispatchDevice::Flex(Default::default())),
@@ -40,7 +40,7 @@ pub(super) fn open(device: Device) -> Result<DispatchDevice, DeviceError> {
     };
     let found = found.map_err(|problems| DeviceError::Missing { device, problems })?;
     #[cfg(feature = "kernel-cache")]
-    super::kernel_cache::keep_kernels();
+    super::kernel_cache::enable_kernel_cache();
     let opened = match device {
         #[cfg(feature = "wgpu")]
         Device::Wgpu(number) => super::wgpu::open(number),
@@ -55,44 +55,44 @@ pub(super) fn open(device: Device) -> Result<DispatchDevice, DeviceError> {
     opened.ok_or(DeviceError::Number { device, found })
 }
 
-/// The NVIDIA GPUs, or all that is missing.
+/// The NVIDIA GPUs, or everything that is missing to use one.
 pub(super) fn cuda() -> Result<Vec<Available>, Vec<Unavailable>> {
-    let nvidia = Nvidia::read();
-    let names = if nvidia.answers() {
+    let nvidia = Nvidia::detect();
+    let names = if nvidia.can_list_gpus() {
         cuda_names()
     } else {
         vec![]
     };
-    // `nvidia-smi` need not be installed; it says why where CUDA sees none.
+    // `nvidia-smi` need not be installed. It is asked for the reason only if CUDA lists no GPU.
     let gpus = match names.len() {
         0 => nvidia_gpus(),
-        seen => Ok(seen),
+        count => Ok(count),
     };
-    built(cfg!(feature = "cuda"), "cuda", nvidia.problem(gpus))?;
+    require(cfg!(feature = "cuda"), "cuda", nvidia.problem(gpus))?;
     let found = |(number, name): (usize, String)| Available {
         device: Device::Cuda(number),
         name,
         software: false,
     };
-    let visible: Vec<Available> = names.into_iter().enumerate().map(found).collect();
-    if visible.is_empty() {
+    let gpus: Vec<Available> = names.into_iter().enumerate().map(found).collect();
+    if gpus.is_empty() {
         let why = "CUDA sees none of those that the driver lists".to_owned();
         return Err(vec![Unavailable::NoGpu { why }]);
     }
-    Ok(visible)
+    Ok(gpus)
 }
 
-/// The names of those that CUDA sees, in its order: CUDA_VISIBLE_DEVICES may leave some out and
-/// number the rest anew, and without it the fastest is the first. `nvidia-smi` knows neither.
+/// The names of the GPUs that CUDA lists, in CUDA's order. `nvidia-smi` does not know this list:
+/// `CUDA_VISIBLE_DEVICES` may leave GPUs out and renumber the rest, and without it the fastest GPU comes first.
 #[cfg(feature = "cuda")]
 fn cuda_names() -> Vec<String> {
     use cudarc::driver::result::{device, init};
-    let seen = init().and_then(|()| device::get_count()).unwrap_or(0);
+    let count = init().and_then(|()| device::get_count()).unwrap_or(0);
     let name = |number| {
         let name = device::get(number).and_then(device::get_name);
         name.unwrap_or_else(|_| format!("GPU {number}"))
     };
-    (0..seen).map(name).collect()
+    (0..count).map(name).collect()
 }
 
 #[cfg(not(feature = "cuda"))]
@@ -100,12 +100,12 @@ fn cuda_names() -> Vec<String> {
     vec![]
 }
 
-/// The adapters, or all that is missing. Where there are none, the machine's files say why: drivers
-/// may be in other places than those.
+/// The adapters that wgpu offers, or everything that is missing to use one. The machine's files are looked at
+/// only if there is no adapter, because a driver may be installed in another place.
 pub(super) fn wgpu() -> Result<Vec<Available>, Vec<Unavailable>> {
     let adapters = adapters();
     if adapters.is_empty() {
-        built(cfg!(feature = "wgpu"), "wgpu", Vulkan::read().problem())?;
+        require(cfg!(feature = "wgpu"), "wgpu", Vulkan::detect().problem())?;
         return Err(vec![Unavailable::NoAdapter]);
     }
     Ok(adapters)
@@ -113,7 +113,7 @@ pub(super) fn wgpu() -> Result<Vec<Available>, Vec<Unavailable>> {
 
 #[cfg(feature = "wgpu")]
 fn adapters() -> Vec<Available> {
-    super::wgpu::found()
+    super::wgpu::list()
 }
 
 #[cfg(not(feature = "wgpu"))]
@@ -121,14 +121,16 @@ fn adapters() -> Vec<Available> {
     vec![]
 }
 
-/// Reports missing build features and missing libraries together, so that a rebuild fixes both.
-fn built(
-    is: bool,
+/// Reports a missing feature of the build together with a missing library of the machine, so that the user can
+/// fix both before trying again.
+fn require(
+    is_built: bool,
     feature: &'static str,
-    machine: Option<Unavailable>,
+    machine_problem: Option<Unavailable>,
 ) -> Result<(), Vec<Unavailable>> {
-    let build = (!is).then_some(Unavailable::NotBuilt { feature });
-    let problems: Vec<Unavailable> = build.into_iter().chain(machine).collect();
+    let build_problem = (!is_built).then_some(Unavailable::NotBuilt { feature });
+    let problems = build_problem.into_iter().chain(machine_problem);
+    let problems: Vec<Unavailable> = problems.collect();
     if problems.is_empty() {
         Ok(())
     } else {

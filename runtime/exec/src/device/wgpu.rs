@@ -1,4 +1,4 @@
-//! The adapters that wgpu offers.
+//! Lists and opens the adapters (GPUs and software renderers) that wgpu offers.
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -10,8 +10,8 @@ use burn_dispatch::devices::{WgpuDevice, WgpuDeviceKind};
 use super::Device;
 use super::availability::Available;
 
-/// All of them, discrete GPUs first and software last.
-pub(super) fn found() -> Vec<Available> {
+/// All adapters, discrete GPUs first and software adapters last.
+pub(super) fn list() -> Vec<Available> {
     let found = |(number, (_, info)): (usize, (WgpuDevice, AdapterInfo))| Available {
         device: Device::Wgpu(number),
         name: [info.name, info.driver_info].join(", "),
@@ -20,19 +20,20 @@ pub(super) fn found() -> Vec<Available> {
     adapters().into_iter().enumerate().map(found).collect()
 }
 
-/// One by its number among them.
+/// Opens the adapter with this number in [`list`].
 pub(super) fn open(number: usize) -> Option<DispatchDevice> {
     let (device, _) = adapters().into_iter().nth(number)?;
     Some(DispatchDevice::from(device))
 }
 
-/// What the driver calls one.
-pub(super) fn name(of: &WgpuDevice) -> Option<String> {
-    let known = adapters().into_iter().find(|(device, _)| device == of);
-    known.map(|(_, info)| [info.name, info.driver_info].join(", "))
+/// The driver's name of an adapter.
+pub(super) fn name(device: &WgpuDevice) -> Option<String> {
+    let adapter = adapters().into_iter().find(|(known, _)| known == device);
+    adapter.map(|(_, info)| [info.name, info.driver_info].join(", "))
 }
 
-/// burn counts adapters of each type apart.
+/// The adapters in fedround's order, as burn's devices. burn numbers the adapters of each type (discrete,
+/// integrated, virtual, software) separately.
 fn adapters() -> Vec<(WgpuDevice, AdapterInfo)> {
     let backend = if cfg!(target_os = "macos") {
         Backends::METAL
@@ -43,7 +44,7 @@ fn adapters() -> Vec<(WgpuDevice, AdapterInfo)> {
         backends: backend,
         ..InstanceDescriptor::new_without_display_handle()
     });
-    let infos: Vec<AdapterInfo> = listed(&instance, backend)
+    let infos: Vec<AdapterInfo> = enumerate(&instance, backend)
         .iter()
         .map(Adapter::get_info)
         .collect();
@@ -64,15 +65,15 @@ fn adapters() -> Vec<(WgpuDevice, AdapterInfo)> {
             WgpuDeviceKind::IntegratedGpu,
         ))
         .chain(numbered(DeviceType::VirtualGpu, WgpuDeviceKind::VirtualGpu));
-    // Of software adapters burn opens the first.
+    // burn can open only the first software adapter.
     let software = of(DeviceType::Cpu)
         .take(1)
         .map(|info| (WgpuDeviceKind::Cpu.into(), info));
     gpus.chain(software).collect()
 }
 
-/// Outside of browsers the list is ready when it is asked for.
-fn listed(instance: &Instance, backend: Backends) -> Vec<Adapter> {
+/// wgpu's adapters. The future is ready at the first poll; only in a browser is it not.
+fn enumerate(instance: &Instance, backend: Backends) -> Vec<Adapter> {
     let mut list = pin!(instance.enumerate_adapters(backend));
     match list.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(adapters) => adapters,

@@ -1,4 +1,5 @@
-//! A fused op as a program of fedround's CPU kernels.
+//! Translates a fused op of the tensor dialect to a [`FusedProgram`], which fedround's CPU kernels run
+//! block by block.
 
 use std::sync::Arc;
 
@@ -9,32 +10,34 @@ use fedround_kernels::fused::{Binary, FusedProgram, Reductions, Step, Unary};
 
 use crate::ops::scaled_product;
 use crate::tensor::from_floats;
-use crate::tensor::host::{float, take};
+use crate::tensor::host::{into_flex_float, wrap_float};
 
-/// A fused op, ready to run.
+/// A fused op that is ready to run on the CPU.
 #[derive(Clone, Debug)]
 pub struct Kernel {
     program: Arc<FusedProgram>,
+    /// The shape over which the steps run, to which operands are broadcast.
     shape: Vec<usize>,
-    /// Factor of a product that is added to the first result.
+    /// The factor of a matrix product that is added to the first result; `None` if none is added.
     product: Option<f64>,
 }
 
 impl Kernel {
-    /// Translates the steps; `None` for a step that has no kernel.
+    /// Translates the steps of `fused`. Gives `None` if a step has no CPU kernel.
     pub(crate) fn new(fused: &Fused, operands: usize) -> Option<Self> {
         let mut steps: Vec<Step> = (0..operands).map(Step::Operand).collect();
-        // Where each of the op's values is among the kernel's, which may take several steps each.
-        let mut at: Vec<usize> = (0..operands).collect();
+        // The kernel step that computes each value of the op. One op may become several kernel steps, so
+        // the two numberings differ.
+        let mut step_of: Vec<usize> = (0..operands).collect();
         for (op, ins) in &fused.steps {
-            let ins: Vec<usize> = ins.iter().map(|&v| at[v]).collect();
-            at.push(match (op, &ins[..]) {
-                // A mask is 1 or 0 already.
+            let ins: Vec<usize> = ins.iter().map(|&v| step_of[v]).collect();
+            step_of.push(match (op, &ins[..]) {
+                // The kernels store masks as 1.0 and 0.0, so a cast of a mask computes nothing.
                 (Op::Cast(_), &[mask]) => mask,
-                _ => push(&mut steps, op, &ins)?,
+                _ => push_steps(&mut steps, op, &ins)?,
             });
         }
-        let values = |of: &[usize]| of.iter().map(|&v| at[v]).collect();
+        let values = |of: &[usize]| of.iter().map(|&v| step_of[v]).collect();
         let reductions = Reductions {
             all: values(&fused.sums),
             leading: values(&fused.leading_sums),
@@ -49,7 +52,7 @@ impl Kernel {
         })
     }
 
-    /// An update of a tensor by another, `y + c · s · x`, as a fused op of one step.
+    /// The update `y + c · s · x` (an `axpy` op) as a fused op of one step.
     pub(crate) fn update(axpy: &Op, shape: &[usize]) -> Option<Self> {
         let fused = Fused {
             shape: shape.to_vec(),
@@ -62,17 +65,19 @@ impl Kernel {
         Self::new(&fused, 3)
     }
 
-    /// Adds `factor · s · (a b)` to the first result, where `s`, `a` and `b` are three more operands.
+    /// From now on the kernel adds `factor · s · (a b)` to its first result. `s`, `a` and `b` are three more
+    /// operands at the end.
     pub(crate) fn add_product(&mut self, factor: f64) {
         self.product = Some(factor);
     }
 
-    /// Whether a product is added.
+    /// Whether the kernel adds a matrix product to its first result.
     pub(crate) fn adds_product(&self) -> bool {
         self.product.is_some()
     }
 
-    /// The op's results; `None` where the tensors do not live in host memory.
+    /// Computes the op's results: the element-wise outputs, then the full sums, then the sums over leading
+    /// dimensions and those per channel. Gives `None` if an operand is not in host memory.
     pub(crate) fn run(
         &self,
         mut operands: Vec<DispatchTensor>,
@@ -88,24 +93,24 @@ impl Kernel {
             }
             None => None,
         };
-        let operands = operands.into_iter().map(take);
+        let operands = operands.into_iter().map(into_flex_float);
         let operands = operands.collect::<Option<Vec<_>>>()?;
         let results = match &product {
             Some(product) => self.program.run_and_add(operands, &self.shape, product),
             None => self.program.run(operands, &self.shape),
         };
         let results = results.ok()?;
-        let outputs = results.outputs.into_iter().map(float);
+        let outputs = results.outputs.into_iter().map(wrap_float);
         let sums = results.sums.into_iter();
         let sums = sums.map(|sum| from_floats(vec![sum], &[1], device));
-        let parts = results.leading_sums.into_iter();
-        let parts = parts.chain(results.channel_sums).map(float);
-        Some(outputs.chain(sums).chain(parts).collect())
+        let partial_sums = results.leading_sums.into_iter();
+        let partial_sums = partial_sums.chain(results.channel_sums).map(wrap_float);
+        Some(outputs.chain(sums).chain(partial_sums).collect())
     }
 }
 
-/// Appends the steps of one op; gives the number of the last one.
-fn push(steps: &mut Vec<Step>, op: &Op, ins: &[usize]) -> Option<usize> {
+/// Appends the kernel steps of one op, and gives the number of the last one, which holds the op's value.
+fn push_steps(steps: &mut Vec<Step>, op: &Op, ins: &[usize]) -> Option<usize> {
     let mut constant = |c: f64| {
         steps.push(Step::Constant(c as f32));
         steps.len() - 1

@@ -1,7 +1,8 @@
 //! Runs tensor graphs on a device.
 //!
-//! A [`Plan`] is a graph whose values have slots; [`Plan::run`] computes its ops one after another on
-//! any device. Constants and random numbers are inputs of a plan, which [`SegmentInputs`] supplies.
+//! A [`Plan`] is a graph whose values are assigned to slots. [`Plan::run`] computes its ops one after
+//! another on any device. Constants and random numbers are inputs of a plan; [`SegmentInputs`] supplies
+//! them.
 
 mod fused_kernel;
 mod plan;

@@ -1,8 +1,8 @@
-//! A plan: a tensor graph bound to slots, ready to be run step after step.
+//! A plan: a tensor graph whose values are assigned to slots, ready to be run again and again.
 //!
-//! Each value lives in a slot from its definition to its last use, which takes it, so that an op
-//! may write its result in place. Slots are reused: a plan has as many as values are alive at
-//! once.
+//! A slot holds a value from its definition to its last use. The last use moves the value out of the slot,
+//! so the op holds the only handle to the tensor and may write its result in place. Slots are reused: a
+//! plan has as many slots as values are alive at once.
 
 use std::fmt::Write as _;
 
@@ -10,41 +10,44 @@ use fedround_ir::tensor::{Graph, Op, TensorType, Val};
 
 use super::fused_kernel::Kernel;
 
-/// A read of a slot, the last one or not.
+/// A read of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Read {
     /// Index of the slot.
     pub slot: usize,
-    /// Whether the slot is emptied.
+    /// Whether this is the last read, which moves the value out and leaves the slot empty.
     pub take: bool,
 }
 
-/// One op on slots.
+/// An instruction of a plan: one op, with the slots of its operands and results.
 #[derive(Clone, Debug)]
 pub struct Instr {
-    /// What it computes.
+    /// The op to compute.
     pub op: Op,
-    /// Where its operands are.
+    /// The reads of its operands, in order.
     pub ins: Vec<Read>,
-    /// Where its results go; `None` for a result that nothing reads.
+    /// The slots of its results; `None` for a result that no op reads.
     pub outs: Vec<Option<usize>>,
-    /// The graph's values that these results are. Instructions are fewer than the graph's nodes where
-    /// two of them were joined, so that places in the two lists do not correspond.
+    /// The values of the graph that the results are. Two nodes of the graph may become one instruction, so
+    /// the index of an instruction is not the index of a node.
     pub results: Vec<Val>,
-    /// The program of a fused op.
+    /// The CPU kernel of a fused op; `None` for other ops.
     pub kernel: Option<Kernel>,
 }
 
 impl Instr {
-    /// Takes in the next op, if it adds a product to what this one, fused or an update, gives first and
-    /// nothing else reads: both then walk the tensor once. Gives whether it does.
-    fn join(&mut self, next: &Self, graph: &Graph) -> bool {
+    /// Merges the next instruction into this one, and gives whether that was possible. Both then go through
+    /// the tensor in one pass.
+    ///
+    /// This instruction must be a fused op or an `axpy`, and `next` a `matmul_add` that is the only reader
+    /// of this one's first result.
+    fn merge(&mut self, next: &Self, graph: &Graph) -> bool {
         let Op::MatMulAdd(factor) = &next.op else {
             return false;
         };
         let update = match &self.op {
             Op::Axpy(_) => Kernel::update(&self.op, graph.shape(self.results[0])),
-            // What it gives first is a sum.
+            // Its first result is a sum, not a tensor that a product could be added to.
             Op::Fused(fused) if fused.outputs.is_empty() => return false,
             _ => None,
         };
@@ -55,8 +58,9 @@ impl Instr {
             return false;
         };
         let first = self.outs.first().copied().flatten();
-        let made_here = |r: &Read| self.outs.contains(&Some(r.slot));
-        if first != Some(y.slot) || !y.take || kernel.adds_product() || rest.iter().any(made_here) {
+        let own_result = |r: &Read| self.outs.contains(&Some(r.slot));
+        if first != Some(y.slot) || !y.take || kernel.adds_product() || rest.iter().any(own_result)
+        {
             return false;
         }
         kernel.add_product(*factor);
@@ -71,11 +75,11 @@ impl Instr {
 /// A graph in executable form.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Names, types and slots of the inputs; a slot of `None` is an input that is not read.
+    /// Name, type and slot of each input; the slot is `None` for an input that no op reads.
     pub inputs: Vec<(String, TensorType, Option<usize>)>,
-    /// Ops in order.
+    /// The instructions, in the order in which they run.
     pub instrs: Vec<Instr>,
-    /// Names and reads of the outputs.
+    /// Name and read of each output.
     pub outputs: Vec<(String, Read)>,
     /// Number of slots.
     pub slots: usize,
@@ -86,6 +90,7 @@ pub struct Plan {
 impl Plan {
     /// Assigns slots to the values of a graph.
     pub fn new(graph: &Graph) -> Self {
+        // The node that uses each value last. Outputs stay to the end.
         let mut last = graph.last_uses();
         for (_, v) in &graph.outputs {
             last[v.0 as usize] = Some(usize::MAX);
@@ -99,12 +104,13 @@ impl Plan {
         let mut instrs = Vec::with_capacity(graph.nodes.len());
         for (i, node) in graph.nodes.iter().enumerate() {
             let ins = node.ins.iter().enumerate().map(|(j, v)| Read {
-                slot: slots.of[v.0 as usize],
-                // An operand that is read twice is taken by the last read alone.
+                slot: slots.slot_of[v.0 as usize],
+                // If an op reads a value twice, only the second read takes it.
                 take: last[v.0 as usize] == Some(i) && !node.ins[j + 1..].contains(v),
             });
             let ins: Vec<Read> = ins.collect();
-            // Results are placed before operands are freed: an op never writes a slot it reads.
+            // Results get slots before the operands' slots are freed, so an op never writes a slot that it
+            // reads.
             let outs = node.outs.iter().map(|v| {
                 let used = last[v.0 as usize].is_some();
                 used.then(|| slots.define(*v))
@@ -128,14 +134,14 @@ impl Plan {
             };
             if !instrs
                 .last_mut()
-                .is_some_and(|last: &mut Instr| last.join(&instr, graph))
+                .is_some_and(|last: &mut Instr| last.merge(&instr, graph))
             {
                 instrs.push(instr);
             }
         }
         let outputs = graph.outputs.iter().enumerate().map(|(i, (name, v))| {
             let take = !graph.outputs[i + 1..].iter().any(|(_, w)| w == v);
-            let slot = slots.of[v.0 as usize];
+            let slot = slots.slot_of[v.0 as usize];
             (name.clone(), Read { slot, take })
         });
         Self {
@@ -147,15 +153,16 @@ impl Plan {
         }
     }
 
-    /// The same plan with exact convolutions on the CPU, or without.
+    /// Sets whether the CPU's convolutions are exact.
     #[must_use]
     pub fn with_exact_convolutions(mut self, exact: bool) -> Self {
         self.exact_convolutions = exact;
         self
     }
 
-    /// For each output, the input that it passes through unchanged, if any.
-    pub fn passed(&self) -> Vec<Option<usize>> {
+    /// For each output, the input that the plan returns there unchanged; `None` for a computed output.
+    pub fn forwarded_inputs(&self) -> Vec<Option<usize>> {
+        // The input that each slot still holds at the end.
         let mut input = vec![None; self.slots];
         for (i, (_, _, slot)) in self.inputs.iter().enumerate() {
             if let Some(slot) = slot {
@@ -172,7 +179,7 @@ impl Plan {
         self.outputs.iter().map(|(_, r)| input[r.slot]).collect()
     }
 
-    /// The plan's text: `!` marks a read that takes the value.
+    /// The plan as text. `!` marks a read that takes the value.
     pub fn text(&self, name: &str) -> String {
         let mut out = format!("plan @{name} slots {} {{\n", self.slots);
         let inputs: Vec<String> = self
@@ -194,12 +201,12 @@ impl Plan {
                 .map(|s| s.map_or_else(|| "_".to_owned(), |s| format!("s{s}")))
                 .collect();
             let ins: Vec<String> = instr.ins.iter().map(read).collect();
-            let joined = instr.kernel.as_ref().is_some_and(Kernel::adds_product);
+            let merged = instr.kernel.as_ref().is_some_and(Kernel::adds_product);
             let line = format!(
                 "  {} = {}{} {}",
                 outs.join(", "),
                 instr.op.name(),
-                if joined { "+matmul_add" } else { "" },
+                if merged { "+matmul_add" } else { "" },
                 ins.join(", ")
             );
             _ = writeln!(out, "{}", line.trim_end());
@@ -213,30 +220,33 @@ impl Plan {
 }
 
 struct SlotAllocator {
-    of: Vec<usize>,
-    spare: Vec<usize>,
+    /// The slot of each value of the graph, by number; 0 until the value is defined.
+    slot_of: Vec<usize>,
+    /// Slots whose value is no longer needed.
+    free_slots: Vec<usize>,
+    /// The number of slots so far.
     len: usize,
 }
 
 impl SlotAllocator {
     fn new(graph: &Graph) -> Self {
         Self {
-            of: vec![0; graph.types.len()],
-            spare: vec![],
+            slot_of: vec![0; graph.types.len()],
+            free_slots: vec![],
             len: 0,
         }
     }
 
     fn define(&mut self, v: Val) -> usize {
-        let slot = self.spare.pop().unwrap_or_else(|| {
+        let slot = self.free_slots.pop().unwrap_or_else(|| {
             self.len += 1;
             self.len - 1
         });
-        self.of[v.0 as usize] = slot;
+        self.slot_of[v.0 as usize] = slot;
         slot
     }
 
     fn free(&mut self, v: Val) {
-        self.spare.push(self.of[v.0 as usize]);
+        self.free_slots.push(self.slot_of[v.0 as usize]);
     }
 }

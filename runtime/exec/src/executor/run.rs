@@ -1,4 +1,4 @@
-//! Runs a plan: one op after another, over slots.
+//! Runs a plan: computes its ops one after another, with the values in slots.
 
 use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
@@ -6,16 +6,17 @@ use fedround_kernels::buffers;
 
 use super::plan::{Instr, Plan, Read};
 use crate::device::ExecError;
-use crate::ops::{self, Place};
+use crate::ops::{self, OpContext};
 use crate::tensor::host;
 
-/// The values of a running plan. A worker keeps them between steps, so that a step allocates none.
+/// The slots of a running plan. A worker keeps them between runs, so that a run does not allocate the list
+/// again.
 #[derive(Default)]
 pub struct Slots(Vec<Option<DispatchTensor>>);
 
 impl Plan {
-    /// Runs the plan once. `inputs` are in the order of [`Plan::inputs`]; those that no other
-    /// handle shares may be written in place.
+    /// Runs the plan once, and gives its outputs. `inputs` are in the order of [`Plan::inputs`]. The plan may
+    /// write an input in place if nobody else holds a handle to it.
     ///
     /// # Errors
     ///
@@ -29,8 +30,8 @@ impl Plan {
         self.run_observed(device, inputs, slots, |_| ())
     }
 
-    /// As [`run`](Self::run); `done` is called after each instruction, with its place among
-    /// [`Plan::instrs`]. On a CPU its results are there then.
+    /// As [`run`](Self::run), but calls `done` after each instruction with its index in [`Plan::instrs`]. On
+    /// the CPU the instruction has finished then; a GPU may still be computing it.
     ///
     /// # Errors
     ///
@@ -51,13 +52,15 @@ impl Plan {
                 slots[*slot] = Some(tensor);
             }
         }
-        let place = Place {
+        let context = OpContext {
             device,
             exact_convolutions: self.exact_convolutions,
         };
         for (i, instr) in self.instrs.iter().enumerate() {
             let op = instr.op.name();
-            instr.run(place, slots).ok_or(ExecError::EmptySlot { op })?;
+            instr
+                .run(context, slots)
+                .ok_or(ExecError::EmptySlot { op })?;
             done(i);
         }
         let outputs = self.outputs.iter();
@@ -68,14 +71,14 @@ impl Plan {
 }
 
 impl Instr {
-    /// Computes its results into their slots. `None` where an operand's slot is empty.
-    fn run(&self, place: Place<'_>, slots: &mut [Option<DispatchTensor>]) -> Option<()> {
+    /// Computes the results into their slots. Gives `None` if an operand's slot is empty.
+    fn run(&self, context: OpContext<'_>, slots: &mut [Option<DispatchTensor>]) -> Option<()> {
         let mut reads = self.ins.iter().enumerate();
         if let Some(kernel) = &self.kernel {
             let operands = reads
                 .map(|(_, r)| read(slots, r))
                 .collect::<Option<Vec<_>>>()?;
-            let results = kernel.run(operands, place.device)?;
+            let results = kernel.run(operands, context.device)?;
             for (slot, result) in self.outs.iter().zip(results) {
                 if let Some(slot) = slot {
                     slots[*slot] = Some(result);
@@ -83,18 +86,19 @@ impl Instr {
             }
             return Some(());
         }
-        // Large tensors that this op is the last to read, and does not write.
-        let mut last = Vec::new();
-        let (first, second) = ops::apply(&self.op, place, || {
+        // Large operands that no later op reads and that this op does not overwrite. Their buffers go to the
+        // pool of the kernels after the op.
+        let mut released = Vec::new();
+        let (first, second) = ops::apply(&self.op, context, || {
             let (operand, from) = reads.next()?;
             let tensor = read(slots, from)?;
             if from.take && ops::only_reads(&self.op, operand) {
-                let large = host::peek(&tensor).filter(|t| buffers::is_worth_keeping(t));
-                last.extend(large.cloned());
+                let large = host::as_flex(&tensor).filter(|t| buffers::is_worth_keeping(t));
+                released.extend(large.cloned());
             }
             Some(tensor)
         })?;
-        last.into_iter().for_each(buffers::keep);
+        released.into_iter().for_each(buffers::keep);
         for (slot, result) in self.outs.iter().zip([Some(first), second]) {
             if let (Some(slot), Some(result)) = (slot, result) {
                 slots[*slot] = Some(result);

@@ -1,5 +1,5 @@
-//! The inputs of a segment that the program itself supplies: constants, which stay on the device, and
-//! random numbers, which are drawn anew for each run.
+//! Supplies the inputs of a segment that come from the program itself: constants, which stay on the device,
+//! and random numbers, which are drawn anew for each run.
 
 use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
@@ -9,38 +9,51 @@ use fedround_random::{NoiseKey, StreamKey, fill, noise};
 
 use crate::tensor::{constant, from_floats};
 
-/// The inputs that [`parametrize_constants`](fedround_passes::tensor::parametrize_constants()) made
-/// of the constants and random ops of one graph.
+/// The constants and random ops of one graph, which the pass
+/// [`parametrize_constants`](fedround_passes::tensor::parametrize_constants()) turned into inputs.
 pub struct SegmentInputs(Vec<Input>);
 
 enum Input {
     Constant(DispatchTensor),
-    Random(Distribution, usize, Vec<usize>),
+    Random(RandomInput),
+}
+
+/// A random op of the graph.
+struct RandomInput {
+    distribution: Distribution,
+    /// The number of the random op in the graph, which names its stream.
+    stream: usize,
+    /// The shape of the drawn tensor, with the client axis if the graph has one.
+    shape: Vec<usize>,
 }
 
 impl SegmentInputs {
-    /// Puts the constants on a device.
-    pub fn new(supplies: Vec<InputSource>, device: &DispatchDevice) -> Self {
-        let input = |supply| match supply {
+    /// Copies the constants to the device. Random inputs are drawn later, by [`tensors`](Self::tensors).
+    pub fn new(sources: Vec<InputSource>, device: &DispatchDevice) -> Self {
+        let input = |source| match source {
             InputSource::Constant(c) => Input::Constant(constant(&c, device)),
             InputSource::Random {
                 distribution,
                 stream,
                 shape,
-            } => Input::Random(distribution, stream, shape),
+            } => Input::Random(RandomInput {
+                distribution,
+                stream,
+                shape,
+            }),
         };
-        Self(supplies.into_iter().map(input).collect())
+        Self(sources.into_iter().map(input).collect())
     }
 
-    /// Whether some of them are random.
+    /// Whether an input is random.
     pub fn are_random(&self) -> bool {
         self.0.iter().any(Input::is_random)
     }
 
-    /// The tensors for one run of the graph. Each key names the run of one client, so a graph of K
-    /// clients takes K keys. A draw's stream is named by the key and by the draw's number in the
-    /// graph, so a client draws the same numbers alone and in a group. Noise of differential privacy is
-    /// drawn with `secret`, if there is one.
+    /// The input tensors for one run of the graph. Each key names the run of one client, so a graph of K
+    /// clients takes K keys. The key and the number of the random op name the random stream, so a client
+    /// draws the same numbers alone and in a group. Noise of differential privacy is drawn with the key
+    /// `secret`, if there is one.
     pub fn tensors<'a>(
         &'a self,
         keys: &'a [StreamKey],
@@ -51,7 +64,7 @@ impl SegmentInputs {
         inputs.map(move |input| input.tensor(keys, secret, device))
     }
 
-    /// The random tensors among [them](Self::tensors).
+    /// Only the random inputs of [`tensors`](Self::tensors), drawn for one run.
     pub fn draws<'a>(
         &'a self,
         keys: &'a [StreamKey],
@@ -62,37 +75,37 @@ impl SegmentInputs {
         random.map(move |input| input.tensor(keys, secret, device))
     }
 
-    /// The constants in the order of the inputs, with `None` for each random one.
+    /// The constants in the order of the inputs, with `None` in the place of each random input.
     pub fn constants(&self) -> impl Iterator<Item = Option<DispatchTensor>> + '_ {
         self.0.iter().map(|input| match input {
             Input::Constant(tensor) => Some(tensor.clone()),
-            Input::Random(..) => None,
+            Input::Random(_) => None,
         })
     }
 }
 
 impl Input {
     fn is_random(&self) -> bool {
-        matches!(self, Self::Random(..))
+        matches!(self, Self::Random(_))
     }
 
-    /// The constant, or the numbers that the clients draw.
+    /// The constant, or newly drawn numbers: an equal part of the tensor for each client's key.
     fn tensor(
         &self,
         keys: &[StreamKey],
         secret: Option<&NoiseKey>,
         device: &DispatchDevice,
     ) -> DispatchTensor {
-        let (distribution, stream, shape) = match self {
+        let random = match self {
             Self::Constant(tensor) => return tensor.clone(),
-            Self::Random(distribution, stream, shape) => (*distribution, *stream, shape),
+            Self::Random(random) => random,
         };
-        let mut values = vec![0.0; shape.iter().product()];
-        let own = (values.len() / keys.len().max(1)).max(1);
-        for (values, key) in values.chunks_mut(own).zip(keys) {
-            draw(distribution, values, key.with(stream), secret);
+        let mut values = vec![0.0; random.shape.iter().product()];
+        let per_client = (values.len() / keys.len().max(1)).max(1);
+        for (values, key) in values.chunks_mut(per_client).zip(keys) {
+            draw(random.distribution, values, key.with(random.stream), secret);
         }
-        from_floats(values, shape, device)
+        from_floats(values, &random.shape, device)
     }
 }
 
@@ -112,14 +125,14 @@ mod tests {
     use super::*;
 
     fn noise(keys: &[StreamKey], clients: usize, secret: Option<&NoiseKey>) -> Vec<f32> {
-        let supply = InputSource::Random {
+        let source = InputSource::Random {
             distribution: Distribution::GaussianNoise,
             stream: 3,
             shape: vec![clients, 5],
         };
         let device = DispatchDevice::default();
-        let supplies = SegmentInputs::new(vec![supply], &device);
-        supplies
+        let inputs = SegmentInputs::new(vec![source], &device);
+        inputs
             .tensors(keys, secret, &device)
             .flat_map(|t| crate::tensor::read(t).unwrap())
             .collect()

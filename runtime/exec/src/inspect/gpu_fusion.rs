@@ -1,7 +1,8 @@
-//! Reports which operations of a step a GPU's kernel fusion puts into one kernel.
+//! Reports which ops of a step burn-fusion puts into one kernel on a GPU.
 //!
-//! burn-fusion decides while ops run, and explores at first. The step is therefore run several
-//! times on arbitrary numbers; the device is synchronised between two runs.
+//! burn-fusion decides that while the ops run, and tries several plans at first. The step is therefore run
+//! several times on arbitrary numbers, with a synchronisation of the device between two runs, and the last
+//! run is observed.
 
 use std::sync::Arc;
 
@@ -17,10 +18,10 @@ use crate::executor::{Plan, Slots};
 use crate::program::{CompileError, Program, Segment, Variant};
 use crate::tensor::{constant, from_floats, from_ints};
 
-/// Steps before the one that is looked at, after which fusion keeps to its plans.
+/// The number of runs before the observed one, after which burn-fusion no longer changes its plans.
 const WARM_UP: usize = 12;
 
-/// Fusion could not be looked at.
+/// The fusion of a program could not be observed.
 #[derive(Debug, thiserror::Error)]
 pub enum FusionError {
     /// The program is for the CPU.
@@ -34,7 +35,7 @@ pub enum FusionError {
     Run(#[from] ExecError),
 }
 
-/// What became of the ops of a segment, in the order in which they ran.
+/// A segment as burn-fusion runs it: blocks of ops, in the order in which they ran.
 #[derive(Clone, Debug)]
 pub struct FusedGraph {
     /// The segment's name.
@@ -44,43 +45,42 @@ pub struct FusedGraph {
     pub(super) blocks: Vec<Block>,
 }
 
-/// Ops that run together: in one kernel if there are several.
+/// Ops that burn-fusion runs together. Several ops are one kernel.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
     pub(super) ops: Vec<OperationIr>,
 }
 
 impl FusedGraph {
-    /// How many kernels are launched: one for what is fused, one for each other op that does more
-    /// than allocate a tensor or look at one in another shape. A view that copies is one of these.
+    /// The number of kernel launches: one for each fused block, and one for each other op that does more than
+    /// allocate a tensor or give a view of one. A reshape that has to copy counts as a launch.
     pub fn kernels(&self) -> usize {
-        self.launched()
-            .into_iter()
-            .filter(|launched| *launched)
-            .count()
+        let launches = self.launches().into_iter();
+        launches.filter(|launches| *launches).count()
     }
 
-    /// Whether each block launches a kernel.
-    pub(super) fn launched(&self) -> Vec<bool> {
+    /// For each block, whether it launches a kernel.
+    pub(super) fn launches(&self) -> Vec<bool> {
         let mut layout = MemoryLayout::default();
-        let launched = |block: &Block| match &block.ops[..] {
-            [op] => layout.launches(op),
+        let launches = |block: &Block| match &block.ops[..] {
+            [op] => layout.run_unfused(op),
             ops => {
-                ops.iter().for_each(|op| layout.computes(op));
+                ops.iter().for_each(|op| layout.run_compute(op));
                 true
             }
         };
-        self.blocks.iter().map(launched).collect()
+        self.blocks.iter().map(launches).collect()
     }
 
-    /// How many ops there are.
+    /// The number of ops.
     pub fn ops(&self) -> usize {
         self.blocks.iter().map(|block| block.ops.len()).sum()
     }
 }
 
 impl Program {
-    /// What the device's fusion makes of each segment, for so many clients in one graph.
+    /// Runs each segment on the program's GPU, and reports how its ops are fused. Each graph is compiled for
+    /// `clients` clients.
     ///
     /// # Errors
     ///
@@ -90,15 +90,15 @@ impl Program {
             return Err(FusionError::NotFused);
         }
         let mut plans = vec![];
-        self.visit(batch, &mut |variant| {
-            let alone = self.segment(variant)?;
+        self.visit_segments(batch, &mut |variant| {
+            let single = self.segment(variant)?;
             let group = Variant {
                 clients,
                 each: vec![clients > 1; variant.each.len()],
                 ..variant.clone()
             };
             plans.push((variant.segment, self.segment(&group)?));
-            Ok(alone.rows.clone())
+            Ok(single.rows.clone())
         })?;
         let graph = |(i, segment): (usize, Arc<Segment>)| {
             Ok(FusedGraph {
@@ -110,8 +110,8 @@ impl Program {
         plans.into_iter().map(graph).collect()
     }
 
-    /// Kernels that a step launches on the device, for so many clients in one graph: those of every
-    /// segment that reads a batch. `None` on the CPU, where there are none.
+    /// The number of kernels that a training step of `clients` clients in one graph launches: those of every
+    /// segment that reads a batch. `None` on the CPU, which launches no kernels.
     ///
     /// # Errors
     ///
@@ -126,14 +126,15 @@ impl Program {
     }
 }
 
-/// Runs a plan until fusion has settled, and gives what became of its ops.
+/// Runs a plan until burn-fusion no longer changes its plans, and gives the blocks of the last run.
 fn blocks(plan: &Plan, device: &DispatchDevice) -> Result<Vec<Block>, FusionError> {
     let mut slots = Slots::default();
-    let mut step = |seen: &mut dyn FnMut()| -> Result<(), ExecError> {
+    // Runs the plan once, and calls `start_observing` after the inputs are on the device.
+    let mut step = |start_observing: &mut dyn FnMut()| -> Result<(), ExecError> {
         let inputs = plan.inputs.iter();
         let inputs: Vec<_> = inputs.map(|(_, ty, _)| numbers(ty, device)).collect();
         Dispatch::sync(device)?;
-        seen();
+        start_observing();
         let outputs = plan.run(device, inputs, &mut slots)?;
         Dispatch::sync(device)?;
         drop(outputs);
@@ -142,15 +143,15 @@ fn blocks(plan: &Plan, device: &DispatchDevice) -> Result<Vec<Block>, FusionErro
     for _ in 0..WARM_UP {
         step(&mut || ())?;
     }
-    let mut all = observer::record(|begin| step(begin))?;
-    for block in &mut all {
+    let mut blocks = observer::record(|start_observing| step(start_observing))?;
+    for block in &mut blocks {
         block.ops.retain(|op| !matches!(op, OperationIr::Drop(_)));
     }
-    all.retain(|block| !block.ops.is_empty());
-    Ok(all)
+    blocks.retain(|block| !block.ops.is_empty());
+    Ok(blocks)
 }
 
-/// A tensor of some numbers.
+/// A tensor of this type, filled with an arbitrary number.
 fn numbers(ty: &TensorType, device: &DispatchDevice) -> DispatchTensor {
     match ty.dtype {
         DType::F32 => from_floats(vec![0.01; ty.len()], &ty.shape, device),
@@ -172,9 +173,9 @@ mod observer {
     use burn_ir::OperationIr;
 
     use super::Block;
-    use crate::device::alone;
+    use crate::device::with_exclusive_gpu_access;
 
-    /// The blocks that ran while it watched.
+    /// Collects the blocks that run while it observes.
     #[derive(Default)]
     struct Blocks(Mutex<Vec<Block>>);
 
@@ -190,17 +191,19 @@ mod observer {
         fn block_ran(&self) {}
     }
 
-    /// The blocks of what runs after `work` calls what it is given. Observers see the work of every
-    /// thread, so others wait.
+    /// Runs `work`, and gives the blocks that ran after it called the function that it is given. An observer
+    /// sees the work of every thread, so no other thread may use a GPU meanwhile.
     pub fn record<E>(
         work: impl FnOnce(&mut dyn FnMut()) -> Result<(), E>,
     ) -> Result<Vec<Block>, E> {
         let blocks = Arc::new(Blocks::default());
-        let mut watching = None;
-        alone(|| work(&mut || watching = Some(FusionObservation::new(blocks.clone()))))?;
-        drop(watching);
-        let mut seen = blocks.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(mem::take(&mut *seen))
+        let mut observation = None;
+        with_exclusive_gpu_access(|| {
+            work(&mut || observation = Some(FusionObservation::new(blocks.clone())))
+        })?;
+        drop(observation);
+        let mut observed = blocks.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(mem::take(&mut *observed))
     }
 }
 
@@ -208,7 +211,7 @@ mod observer {
 mod observer {
     use super::Block;
 
-    /// No device of such a build fuses.
+    /// Runs `work`, and gives no blocks: a build without GPUs has no device that fuses.
     pub fn record<E>(
         work: impl FnOnce(&mut dyn FnMut()) -> Result<(), E>,
     ) -> Result<Vec<Block>, E> {

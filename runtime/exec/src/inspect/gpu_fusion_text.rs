@@ -1,5 +1,5 @@
-//! The text of fused graphs: values numbered in order of appearance, with shapes, without
-//! constants.
+//! Prints fused graphs: values are numbered in order of appearance, with their shapes, and constants are left
+//! out.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -10,8 +10,8 @@ use super::gpu_fusion::{FusedGraph, FusionError};
 use crate::program::Program;
 
 impl Program {
-    /// The text of the fused graphs for a batch size, of one client: the blocks of ops in the order
-    /// in which they ran.
+    /// The text of the fused graphs for a batch size and one client: the blocks of ops, in the order in which
+    /// they ran.
     ///
     /// # Errors
     ///
@@ -28,8 +28,8 @@ impl FusedGraph {
     pub fn text(&self) -> String {
         let (ops, kernels) = (self.ops(), self.kernels());
         let mut out = format!("fused @{} ops {ops} kernels {kernels} {{\n", self.name);
-        let mut names = Names::default();
-        for (block, launched) in self.blocks.iter().zip(self.launched()) {
+        let mut names = ValueNames::default();
+        for (block, launches) in self.blocks.iter().zip(self.launches()) {
             let fused = block.ops.len() > 1;
             let indent = if fused { "    " } else { "  " };
             if fused {
@@ -40,7 +40,7 @@ impl FusedGraph {
                 let outs: Vec<String> = op.outputs().map(|t| names.of(t)).collect();
                 let types: Vec<String> = op.outputs().map(ty).collect();
                 let line = format!("{} = {} {}", outs.join(", "), name(op), ins.join(", "));
-                let copies = launched && !fused && name(op) == "reshape";
+                let copies = launches && !fused && name(op) == "reshape";
                 let copies = if copies { " (a copy)" } else { "" };
                 let types = types.join(", ");
                 _ = writeln!(out, "{indent}{} : {types}{copies}", line.trim_end());
@@ -54,11 +54,11 @@ impl FusedGraph {
     }
 }
 
-/// Numbers of values, by when they first appeared.
+/// The number of each value, in order of first appearance.
 #[derive(Default)]
-struct Names(HashMap<TensorId, usize>);
+struct ValueNames(HashMap<TensorId, usize>);
 
-impl Names {
+impl ValueNames {
     fn of(&mut self, t: &TensorIr) -> String {
         let next = self.0.len();
         format!("%{}", self.0.entry(t.id).or_insert(next))
@@ -67,13 +67,13 @@ impl Names {
 
 fn ty(t: &TensorIr) -> String {
     let dtype = format!("{:?}", t.dtype).to_lowercase();
-    // Masks have several widths.
+    // `Bool` has a width in parentheses, which depends on the device.
     let dtype = dtype.split('(').next().unwrap_or_default();
     let dims: Vec<String> = t.shape.iter().map(ToString::to_string).collect();
     format!("{dtype}[{}]", dims.join(", "))
 }
 
-/// burn's name of an op; the type says of what.
+/// burn's name of an op, without the element type, which the type of the result shows.
 fn name(op: &OperationIr) -> String {
     let debug = match op {
         OperationIr::BaseFloat(op) | OperationIr::BaseInt(op) | OperationIr::BaseBool(op) => {

@@ -1,31 +1,32 @@
-//! Where the elements of tensors lie in a GPU's memory, as far as ops tell: whether a view of them is free.
+//! Follows the strides of tensors on a GPU through a list of ops, to tell whether a view is free or launches a
+//! kernel.
 //!
-//! Permuting a tensor gives it other strides, which costs nothing. Reshaping what is permuted copies it, if
-//! no strides say where its elements are: a kernel.
+//! A permutation only changes the strides, which costs nothing. A reshape of a permuted tensor has to copy it,
+//! by a kernel, if no strides describe the new shape.
 
 use std::collections::HashMap;
 
 use burn_ir::{BaseOperationIr, ModuleOperationIr, OperationIr, TensorId, TensorIr};
 use burn_std::{ReshapeAction, Strides, contiguous_strides, reshape_action};
 
-/// The strides of tensors that are not row after row.
+/// The strides of tensors that are not row-major. A tensor without an entry is row-major.
 #[derive(Default)]
 pub(super) struct MemoryLayout(HashMap<TensorId, Strides>);
 
 impl MemoryLayout {
     fn strides(&self, t: &TensorIr) -> Strides {
-        let known = self.0.get(&t.id).cloned();
-        known.unwrap_or_else(|| contiguous_strides(&t.shape))
+        let strides = self.0.get(&t.id).cloned();
+        strides.unwrap_or_else(|| contiguous_strides(&t.shape))
     }
 
-    /// Runs an op that is not fused; whether it launches a kernel, which computes or moves elements.
-    pub fn launches(&mut self, op: &OperationIr) -> bool {
+    /// Notes the layout of the results of an op that is not fused. Gives whether the op launches a kernel.
+    pub fn run_unfused(&mut self, op: &OperationIr) -> bool {
         match op {
             OperationIr::BaseFloat(op) | OperationIr::BaseInt(op) | OperationIr::BaseBool(op) => {
-                self.moves(op)
+                self.run_view(op)
             }
             OperationIr::Module(layer) => {
-                if has_channels_last(layer) {
+                if gives_channels_last(layer) {
                     for out in op.outputs().filter(|out| out.shape.len() == 4) {
                         self.0.insert(out.id, channels_last(out));
                     }
@@ -33,25 +34,26 @@ impl MemoryLayout {
                 true
             }
             op => {
-                self.computes(op);
+                self.run_compute(op);
                 true
             }
         }
     }
 
-    /// Runs an op that computes, alone or in a kernel with others. Elementwise ops put what they make of
-    /// images where the images are that they read.
-    pub fn computes(&mut self, op: &OperationIr) {
+    /// Notes the layout of the results of an op that computes, alone or in a fused kernel. The result of an
+    /// elementwise op on images has the layout of the images.
+    pub fn run_compute(&mut self, op: &OperationIr) {
         for out in op.outputs().filter(|out| out.shape.len() == 4) {
-            let mut read = op.inputs().filter(|input| input.shape == out.shape);
-            let last = channels_last(out);
-            if read.any(|input| self.strides(input) == last) {
-                self.0.insert(out.id, last);
+            let mut same_shape = op.inputs().filter(|input| input.shape == out.shape);
+            let channels_last = channels_last(out);
+            if same_shape.any(|input| self.strides(input) == channels_last) {
+                self.0.insert(out.id, channels_last);
             }
         }
     }
 
-    fn moves(&mut self, op: &BaseOperationIr) -> bool {
+    /// Notes the layout of the result of an op that gives a view or a copy. Gives whether it launches a kernel.
+    fn run_view(&mut self, op: &BaseOperationIr) -> bool {
         let (out, strides) = match op {
             BaseOperationIr::Reshape(op) => {
                 let before = self.strides(&op.input);
@@ -92,8 +94,8 @@ impl MemoryLayout {
     }
 }
 
-/// Whether burn gives what a layer makes as a view of memory in which the channels are last.
-fn has_channels_last(layer: &ModuleOperationIr) -> bool {
+/// Whether burn computes a layer's result with the channels last in memory, and gives it as a permuted view.
+fn gives_channels_last(layer: &ModuleOperationIr) -> bool {
     matches!(
         layer,
         ModuleOperationIr::Conv2d(_)
@@ -107,7 +109,7 @@ fn has_channels_last(layer: &ModuleOperationIr) -> bool {
     )
 }
 
-/// The strides of `[n, c, h, w]` in memory of `[n, h, w, c]`.
+/// The strides of a tensor `[n, c, h, w]` whose memory is ordered as `[n, h, w, c]`.
 fn channels_last(t: &TensorIr) -> Strides {
     let [n, c, h, w] = t.shape.dims();
     let memory = contiguous_strides(&[n, h, w, c]);
@@ -145,18 +147,18 @@ mod tests {
     }
 
     #[test]
-    fn a_reshape_of_what_is_permuted_is_a_kernel() {
+    fn a_reshape_of_a_permuted_tensor_is_a_kernel() {
         let mut layout = MemoryLayout::default();
-        let (x, turned) = (tensor(0, &[2, 3, 4]), tensor(1, &[4, 2, 3]));
-        assert!(!layout.launches(&reshape(&x, &tensor(2, &[6, 4]))));
-        assert!(!layout.launches(&permute(&x, &turned, &[2, 0, 1])));
-        assert!(layout.launches(&reshape(&turned, &tensor(3, &[4, 6]))));
-        // What was copied lies row after row again.
-        assert!(!layout.launches(&reshape(&tensor(3, &[4, 6]), &tensor(4, &[24]))));
-        // Turned back, it is what it was.
+        let (x, permuted) = (tensor(0, &[2, 3, 4]), tensor(1, &[4, 2, 3]));
+        assert!(!layout.run_unfused(&reshape(&x, &tensor(2, &[6, 4]))));
+        assert!(!layout.run_unfused(&permute(&x, &permuted, &[2, 0, 1])));
+        assert!(layout.run_unfused(&reshape(&permuted, &tensor(3, &[4, 6]))));
+        // The copy is row-major again.
+        assert!(!layout.run_unfused(&reshape(&tensor(3, &[4, 6]), &tensor(4, &[24]))));
+        // The inverse permutation gives row-major strides again.
         let back = tensor(5, &[2, 3, 4]);
-        assert!(!layout.launches(&permute(&turned, &back, &[1, 2, 0])));
-        assert!(!layout.launches(&reshape(&back, &tensor(6, &[24]))));
+        assert!(!layout.run_unfused(&permute(&permuted, &back, &[1, 2, 0])));
+        assert!(!layout.run_unfused(&reshape(&back, &tensor(6, &[24]))));
     }
 
     #[test]
@@ -164,19 +166,19 @@ mod tests {
         let mut layout = MemoryLayout::default();
         let x = tensor(0, &[2, 3, 4, 5]);
         layout.0.insert(x.id, channels_last(&x));
-        assert!(layout.launches(&reshape(&x, &tensor(1, &[2, 3, 20]))));
-        // So is what an elementwise op makes of it.
+        assert!(layout.run_unfused(&reshape(&x, &tensor(1, &[2, 3, 20]))));
+        // The result of an elementwise op has the same layout.
         let (input, out) = (x.clone(), tensor(4, &[2, 3, 4, 5]));
-        layout.computes(&OperationIr::NumericFloat(
+        layout.run_compute(&OperationIr::NumericFloat(
             DType::F32,
             NumericOperationIr::Abs(UnaryOpIr {
                 input,
                 out: out.clone(),
             }),
         ));
-        assert!(layout.launches(&reshape(&out, &tensor(5, &[2, 60]))));
+        assert!(layout.run_unfused(&reshape(&out, &tensor(5, &[2, 60]))));
         let last = tensor(2, &[2, 4, 5, 3]);
-        assert!(!layout.launches(&permute(&x, &last, &[0, 2, 3, 1])));
-        assert!(!layout.launches(&reshape(&last, &tensor(3, &[40, 3]))));
+        assert!(!layout.run_unfused(&permute(&x, &last, &[0, 2, 3, 1])));
+        assert!(!layout.run_unfused(&reshape(&last, &tensor(3, &[40, 3]))));
     }
 }

@@ -1,4 +1,4 @@
-//! Shows what a GPU's kernel fusion makes of a program.
+//! Reports how burn-fusion fuses the ops of a program on a GPU.
 
 mod gpu_fusion;
 mod gpu_fusion_text;

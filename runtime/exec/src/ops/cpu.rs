@@ -1,7 +1,7 @@
-//! fedround's own kernels on tensors in host memory.
+//! Calls fedround's CPU kernels on tensors in host memory.
 //!
-//! Each function gives `None` if a tensor is elsewhere or the kernel does not support the shapes; the
-//! caller then uses burn's op.
+//! Each function gives `None` if a tensor is on another device or the kernel does not support the shapes.
+//! The caller then uses burn's op.
 
 use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
@@ -10,10 +10,10 @@ use fedround_ir::tensor::{Conv2d, Op, Pool2d};
 use fedround_kernels as kernels;
 
 use crate::tensor::from_floats;
-use crate::tensor::host::{float, floats, int, peek, shape, take};
+use crate::tensor::host::{as_flex, floats, into_flex_float, shape, wrap_float, wrap_int};
 
-/// Whether fedround has a kernel of its own for an op on the CPU. Burn's op runs on other devices,
-/// and for shapes that the kernel does not support.
+/// Whether fedround has a CPU kernel for an op. burn's op runs on other devices, and for shapes that the
+/// kernel does not support.
 pub fn has_own_kernel(op: &Op) -> bool {
     matches!(
         op,
@@ -33,13 +33,14 @@ pub fn has_own_kernel(op: &Op) -> bool {
     )
 }
 
-/// Whether an op leaves the buffer of an operand as it is, also where nobody else holds it.
+/// Whether an op never writes its result into the buffer of this operand, even if nobody else holds the
+/// buffer.
 pub(crate) fn only_reads(op: &Op, operand: usize) -> bool {
     match op {
         Op::SumDim(_) | Op::MeanDim(_) => true,
         Op::Axpy(_) | Op::MatMulAdd(_) => operand != 0,
         Op::ReluGrad => operand != 1,
-        // Its program keeps the buffers that it does not give to results.
+        // The fused program itself returns to the pool those buffers that it does not reuse for results.
         Op::Fused(_) => false,
         op => has_own_kernel(op),
     }
@@ -55,7 +56,7 @@ fn conv_options(o: &Conv2d, exact: bool) -> kernels::Conv2d {
     }
 }
 
-/// `y + c · s · x`, in place where `y` is not shared.
+/// `y + c · s · x`, in place if `y` is not shared.
 pub(crate) fn axpy(
     y: DispatchTensor,
     c: f64,
@@ -63,10 +64,14 @@ pub(crate) fn axpy(
     x: &DispatchTensor,
 ) -> Option<DispatchTensor> {
     let s = floats(s)?.first()?;
-    Some(float(kernels::axpy(take(y)?, c as f32 * s, peek(x)?)))
+    Some(wrap_float(kernels::axpy(
+        into_flex_float(y)?,
+        c as f32 * s,
+        as_flex(x)?,
+    )))
 }
 
-/// `y + c · s · (a b)`, in place where `y` is not shared.
+/// `y + c · s · (a b)`, in place if `y` is not shared.
 pub(crate) fn matmul_add(
     y: DispatchTensor,
     c: f64,
@@ -75,11 +80,16 @@ pub(crate) fn matmul_add(
     b: &DispatchTensor,
 ) -> Option<DispatchTensor> {
     let s = floats(s)?.first()?;
-    let (a, b) = (peek(a)?, peek(b)?);
-    Some(float(kernels::matmul_update(take(y)?, c as f32 * s, a, b)))
+    let (a, b) = (as_flex(a)?, as_flex(b)?);
+    Some(wrap_float(kernels::matmul_update(
+        into_flex_float(y)?,
+        c as f32 * s,
+        a,
+        b,
+    )))
 }
 
-/// `c · s · (a b)`, to be added to something.
+/// The product `c · s · (a b)`, which the caller adds to another tensor.
 pub(crate) fn scaled_product(
     c: f64,
     s: &DispatchTensor,
@@ -89,19 +99,19 @@ pub(crate) fn scaled_product(
     let s = floats(s)?.first()?;
     Some(kernels::ScaledProduct::new(
         c as f32 * s,
-        peek(a)?,
-        peek(b)?,
+        as_flex(a)?,
+        as_flex(b)?,
     ))
 }
 
-/// `a b` of the last two dimensions.
+/// The matrix product `a b` over the last two dimensions.
 pub(crate) fn matmul(a: &DispatchTensor, b: &DispatchTensor) -> Option<DispatchTensor> {
-    Some(float(kernels::matmul(peek(a)?, peek(b)?)?))
+    Some(wrap_float(kernels::matmul(as_flex(a)?, as_flex(b)?)?))
 }
 
-/// Log-softmax along the last dimension, in place where `x` is not shared.
+/// Log-softmax along the last dimension, in place if `x` is not shared.
 pub(crate) fn log_softmax(x: DispatchTensor) -> Option<DispatchTensor> {
-    take(x).map(|x| float(kernels::log_softmax(x)))
+    into_flex_float(x).map(|x| wrap_float(kernels::log_softmax(x)))
 }
 
 /// `Σ a · b`, in one pass.
@@ -114,9 +124,12 @@ pub(crate) fn dot(
     Some(from_floats(vec![sum], &[1], device))
 }
 
-/// `g` where `y > 0`, else 0, in place where `g` is not shared.
+/// `g` where `y > 0`, and 0 elsewhere; in place if `g` is not shared.
 pub(crate) fn relu_backward(y: &DispatchTensor, g: DispatchTensor) -> Option<DispatchTensor> {
-    Some(float(kernels::relu_backward(peek(y)?, take(g)?)))
+    Some(wrap_float(kernels::relu_backward(
+        as_flex(y)?,
+        into_flex_float(g)?,
+    )))
 }
 
 pub(crate) fn conv2d(
@@ -126,9 +139,9 @@ pub(crate) fn conv2d(
     options: &Conv2d,
     exact: bool,
 ) -> Option<DispatchTensor> {
-    let (x, w, options) = (peek(x)?, peek(w)?, conv_options(options, exact));
+    let (x, w, options) = (as_flex(x)?, as_flex(w)?, conv_options(options, exact));
     let supported = options.supports(shape(x), shape(w));
-    supported.then(|| float(kernels::conv2d(x, w, bias.and_then(peek), &options)))
+    supported.then(|| wrap_float(kernels::conv2d(x, w, bias.and_then(as_flex), &options)))
 }
 
 pub(crate) fn conv2d_input_grad(
@@ -138,10 +151,10 @@ pub(crate) fn conv2d_input_grad(
     options: &Conv2d,
     exact: bool,
 ) -> Option<DispatchTensor> {
-    let (w, g, options) = (peek(w)?, peek(g)?, conv_options(options, exact));
-    let to = x_shape.try_into().ok()?;
+    let (w, g, options) = (as_flex(w)?, as_flex(g)?, conv_options(options, exact));
+    let dims = x_shape.try_into().ok()?;
     let supported = options.supports(x_shape, shape(w));
-    supported.then(|| float(kernels::conv2d_input_grad(w, g, to, &options)))
+    supported.then(|| wrap_float(kernels::conv2d_input_grad(w, g, dims, &options)))
 }
 
 pub(crate) fn conv2d_weight_grad(
@@ -151,13 +164,13 @@ pub(crate) fn conv2d_weight_grad(
     options: &Conv2d,
     exact: bool,
 ) -> Option<DispatchTensor> {
-    let (x, g, options) = (peek(x)?, peek(g)?, conv_options(options, exact));
-    let to = w_shape.try_into().ok()?;
+    let (x, g, options) = (as_flex(x)?, as_flex(g)?, conv_options(options, exact));
+    let dims = w_shape.try_into().ok()?;
     let supported = options.supports(shape(x), w_shape);
-    supported.then(|| float(kernels::conv2d_weight_grad(x, g, to, &options)))
+    supported.then(|| wrap_float(kernels::conv2d_weight_grad(x, g, dims, &options)))
 }
 
-fn pool_options(o: &Pool2d, x: &FlexTensor) -> Option<kernels::MaxPool2d> {
+fn max_pool_options(o: &Pool2d, x: &FlexTensor) -> Option<kernels::MaxPool2d> {
     let options = kernels::MaxPool2d {
         kernel: o.kernel,
         stride: o.stride,
@@ -171,24 +184,27 @@ pub(crate) fn max_pool2d(
     x: &DispatchTensor,
     o: &Pool2d,
 ) -> Option<(DispatchTensor, DispatchTensor)> {
-    let x = peek(x)?;
-    let (y, at) = kernels::max_pool2d(x, &pool_options(o, x)?);
-    Some((float(y), int(at)))
+    let x = as_flex(x)?;
+    let (y, indices) = kernels::max_pool2d(x, &max_pool_options(o, x)?);
+    Some((wrap_float(y), wrap_int(indices)))
 }
 
 pub(crate) fn max_pool2d_backward(
     x: &DispatchTensor,
     g: &DispatchTensor,
-    at: &DispatchTensor,
+    indices: &DispatchTensor,
     o: &Pool2d,
 ) -> Option<DispatchTensor> {
-    let x = peek(x)?;
-    pool_options(o, x)?;
-    let to = shape(x).try_into().ok()?;
-    Some(float(kernels::max_pool2d_backward(peek(g)?, peek(at)?, to)))
+    let x = as_flex(x)?;
+    max_pool_options(o, x)?;
+    let x_shape = shape(x).try_into().ok()?;
+    let (g, indices) = (as_flex(g)?, as_flex(indices)?);
+    Some(wrap_float(kernels::max_pool2d_backward(
+        g, indices, x_shape,
+    )))
 }
 
-fn mean_options(o: &Pool2d, x_shape: &[usize]) -> Option<kernels::AvgPool2d> {
+fn avg_pool_options(o: &Pool2d, x_shape: &[usize]) -> Option<kernels::AvgPool2d> {
     let options = kernels::AvgPool2d {
         kernel: o.kernel,
         stride: o.stride,
@@ -199,9 +215,9 @@ fn mean_options(o: &Pool2d, x_shape: &[usize]) -> Option<kernels::AvgPool2d> {
 }
 
 pub(crate) fn avg_pool2d(x: &DispatchTensor, o: &Pool2d) -> Option<DispatchTensor> {
-    let x = peek(x)?;
-    let options = mean_options(o, shape(x))?;
-    Some(float(kernels::avg_pool2d(x, &options)))
+    let x = as_flex(x)?;
+    let options = avg_pool_options(o, shape(x))?;
+    Some(wrap_float(kernels::avg_pool2d(x, &options)))
 }
 
 pub(crate) fn avg_pool2d_backward(
@@ -209,8 +225,12 @@ pub(crate) fn avg_pool2d_backward(
     g: &DispatchTensor,
     o: &Pool2d,
 ) -> Option<DispatchTensor> {
-    let x_shape = shape(peek(x)?);
-    let options = mean_options(o, x_shape)?;
-    let to = x_shape.try_into().ok()?;
-    Some(float(kernels::avg_pool2d_backward(peek(g)?, to, &options)))
+    let x_shape = shape(as_flex(x)?);
+    let options = avg_pool_options(o, x_shape)?;
+    let dims = x_shape.try_into().ok()?;
+    Some(wrap_float(kernels::avg_pool2d_backward(
+        as_flex(g)?,
+        dims,
+        &options,
+    )))
 }

@@ -12,7 +12,7 @@ use crate::tensor::{dtype, host, mask_dtype, round, widen};
 pub(super) fn apply(op: &Op, next: Next<'_>) -> Option<Results> {
     let a = next()?;
     if dtype(&a) == DType::I32 {
-        return integers(op, a, next);
+        return apply_to_integers(op, a, next);
     }
     let scalar = |c: &f64| Scalar::Float(*c);
     one(match op {
@@ -37,7 +37,7 @@ pub(super) fn apply(op: &Op, next: Next<'_>) -> Option<Results> {
         Op::Tanh => Dispatch::float_tanh(a),
         Op::Sigmoid => Dispatch::sigmoid(a),
         Op::Erf => Dispatch::float_erf(a),
-        // Burn's CPU panics.
+        // burn's clamp panics on the CPU if the bounds are in the wrong order.
         Op::Clamp(low, high) if low > high => {
             Dispatch::float_clamp_max(Dispatch::float_clamp_min(a, scalar(low)), scalar(high))
         }
@@ -45,7 +45,7 @@ pub(super) fn apply(op: &Op, next: Next<'_>) -> Option<Results> {
         Op::Relu => Dispatch::relu(a),
         Op::ReluGrad => {
             let g = next()?;
-            if host::holds(&g) {
+            if host::is_host_f32(&g) {
                 cpu::relu_backward(&a, g)?
             } else {
                 Dispatch::relu_backward(a, g)
@@ -57,7 +57,7 @@ pub(super) fn apply(op: &Op, next: Next<'_>) -> Option<Results> {
         Op::And => Dispatch::bool_and(a, next()?),
         Op::Or => Dispatch::bool_or(a, next()?),
         Op::Not => Dispatch::bool_not(a),
-        Op::Where => choose(a, next()?, next()?),
+        Op::Where => select_by_mask(a, next()?, next()?),
         Op::StopGradient => a,
         Op::Cast(to) => match (dtype(&a), to) {
             (DType::F32, DType::BF16) => round(a, FloatDType::BF16),
@@ -76,7 +76,8 @@ pub(super) fn apply(op: &Op, next: Next<'_>) -> Option<Results> {
     })
 }
 
-fn integers(op: &Op, a: DispatchTensor, next: Next<'_>) -> Option<Results> {
+/// The element-wise ops whose first operand is a tensor of integers.
+fn apply_to_integers(op: &Op, a: DispatchTensor, next: Next<'_>) -> Option<Results> {
     let mask = mask_dtype(&a);
     let scalar = |c: &f64| Scalar::Int(*c as i64);
     one(match op {
@@ -115,20 +116,22 @@ fn integers(op: &Op, a: DispatchTensor, next: Next<'_>) -> Option<Results> {
     })
 }
 
-/// `a − b`. On GPUs `a + (−1) b`, which is the same number: cubecl 0.11.0 could not compile the
-/// `x − x` that comes of a tensor given twice, as a client's model and the model it received are
-/// in its first step. 0.11.3 can by its source; the GPU tests have not run without the detour. Where one
-/// is repeated for the other, they are two tensors, and the product would have another shape, which ends a
-/// kernel.
+/// `a − b`. On GPUs it is computed as `a + (−1) b`, which is the same number.
+///
+/// cubecl 0.11.0 could not compile `x − x`. That op appears if both operands are the same tensor, as a
+/// client's model and the model that it received are in the client's first step. By its source, cubecl
+/// 0.11.3 can compile it, but the GPU tests have not run without this detour. If one operand is broadcast,
+/// the two are different tensors, so the detour is not needed; it would also end a fused kernel, because
+/// the product has another shape.
 fn subtract(a: DispatchTensor, b: DispatchTensor) -> DispatchTensor {
-    if host::holds(&a) || a.shape() != b.shape() {
+    if host::is_host_f32(&a) || a.shape() != b.shape() {
         return Dispatch::float_sub(a, b);
     }
     Dispatch::float_add(a, Dispatch::float_mul_scalar(b, Scalar::Float(-1.0)))
 }
 
 fn axpy(c: f64, y: DispatchTensor, s: DispatchTensor, x: DispatchTensor) -> Option<DispatchTensor> {
-    if host::holds(&y) {
+    if host::is_host_f32(&y) {
         return cpu::axpy(y, c, &s, &x);
     }
     let ones = Shape::from(vec![1; x.shape().num_dims()]);
@@ -161,8 +164,8 @@ fn compare_scalar(cmp: Cmp, a: DispatchTensor, c: Scalar) -> DispatchTensor {
     }
 }
 
-/// `a` where the mask holds, else `b`, all broadcast to one shape.
-fn choose(mask: DispatchTensor, a: DispatchTensor, b: DispatchTensor) -> DispatchTensor {
+/// `a` where the mask is set, and `b` elsewhere, all three broadcast to one shape.
+fn select_by_mask(mask: DispatchTensor, a: DispatchTensor, b: DispatchTensor) -> DispatchTensor {
     let (m, x, y) = (mask.shape(), a.shape(), b.shape());
     let dims = m.iter().zip(x.iter()).zip(y.iter());
     let widest = |((m, x), y): ((&usize, &usize), &usize)| match (*m, *x, *y) {

@@ -1,4 +1,7 @@
-//! Ops that move, select and sum elements.
+//! Computes the ops that move, select and sum elements.
+//!
+//! Several functions here work around burn-fusion, which fuses ops on GPUs: it misreads some tensors with
+//! dimensions of size 1, and decides by fixed rules where a kernel begins and ends.
 
 use burn::tensor::{DispatchTensor, IndexingUpdateOp, Shape, Slice};
 use burn_backend::ops::{BoolTensorOps, FloatTensorOps, IntTensorOps};
@@ -9,7 +12,7 @@ use fedround_ir::tensor::{DType, Op};
 use super::{Next, Results, cpu, one};
 use crate::tensor::{CONCAT_LIMIT, dtype, host};
 
-/// Calls the function of the operand's element type.
+/// Calls burn's function for the element type of `$t`.
 macro_rules! by_dtype {
     ($t:ident, $float:ident, $int:ident, $bool:ident, ($($arg:expr),*)) => {
         match dtype(&$t) {
@@ -32,12 +35,12 @@ pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<
         }
         Op::SliceAssign(ranges) => Dispatch::float_slice_assign(a, &slices(ranges), next()?),
         Op::Cat(d) => {
-            let mut all = vec![a];
-            all.extend(std::iter::from_fn(next));
-            if all.iter().all(host::is_host) {
-                joined(all, *d)
+            let mut tensors = vec![a];
+            tensors.extend(std::iter::from_fn(next));
+            if tensors.iter().all(host::is_host) {
+                concat(tensors, *d)
             } else {
-                joined_in_turns(all, *d)
+                concat_on_gpu(tensors, *d)
             }
         }
         Op::Sum => Dispatch::float_sum(a),
@@ -50,8 +53,8 @@ pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<
         Op::Mean => Dispatch::float_mean(a),
         Op::MeanDim(d) => Dispatch::float_mean_dim(a, *d),
         Op::MaxDim(d) => {
-            let (max, at) = Dispatch::float_max_dim_with_indices(a, *d, IntDType::I32);
-            return Some((max, Some(at)));
+            let (max, indices) = Dispatch::float_max_dim_with_indices(a, *d, IntDType::I32);
+            return Some((max, Some(indices)));
         }
         Op::CumSum {
             dim,
@@ -77,21 +80,26 @@ pub(super) fn apply(op: &Op, device: &DispatchDevice, next: Next<'_>) -> Option<
     })
 }
 
-/// Where only dimensions of size 1 move, the elements stay in their order: a reshape. See [`in_order`].
+/// Permutes the dimensions. If only dimensions of size 1 move, the order of the elements does not change,
+/// and the op becomes a reshape, because burn-fusion misreads such a permutation (see
+/// [`with_channel_second`]).
 fn permute(t: DispatchTensor, axes: &[usize]) -> DispatchTensor {
     let shape = t.shape().as_slice().to_vec();
-    let moved = axes.iter().filter(|&&axis| shape[axis] != 1);
-    // A view of the dimensions as they are ends a kernel: see the pass `fusion-order`.
-    if moved.is_sorted() && !axes.is_sorted() {
+    let long_axes = axes.iter().filter(|&&axis| shape[axis] != 1);
+    // A permutation that moves nothing stays one: it ends a fused kernel, which the pass `fusion-order`
+    // relies on.
+    if long_axes.is_sorted() && !axes.is_sorted() {
         return reshape(t, axes.iter().map(|&axis| shape[axis]).collect());
     }
     by_dtype!(t, float_permute, int_permute, bool_permute, (t, axes))
 }
 
-/// Images of one channel, with the channel where their memory has it. On GPUs, burn's layers put it
-/// last in memory. burn-fusion takes a dimension of size 1 that is out of its place for another order
-/// of the elements, and misreads the tensors beside it if it makes one kernel of several ops.
-pub(super) fn in_order(images: DispatchTensor) -> DispatchTensor {
+/// The same images, `[n, c, h, w]`, with row-major strides if they have one channel.
+///
+/// On GPUs, burn's layers return tensors whose channels are last in memory. For one channel the elements
+/// have the same order either way, but burn-fusion takes the unusual stride of that dimension for another
+/// order. It then misreads the other tensors of a fused kernel.
+pub(super) fn with_channel_second(images: DispatchTensor) -> DispatchTensor {
     match *images.shape().as_slice() {
         [n, 1, h, w] if !host::is_host(&images) => {
             reshape(reshape(images, vec![n, h, w]), vec![n, 1, h, w])
@@ -100,50 +108,55 @@ pub(super) fn in_order(images: DispatchTensor) -> DispatchTensor {
     }
 }
 
-fn joined(all: Vec<DispatchTensor>, d: usize) -> DispatchTensor {
-    match all.first().map(dtype) {
-        Some(DType::I32) => Dispatch::int_cat(all, d),
-        Some(DType::Bool) => Dispatch::bool_cat(all, d),
-        _ => Dispatch::float_cat(all, d),
+/// Concatenates tensors along the dimension `d`.
+fn concat(tensors: Vec<DispatchTensor>, d: usize) -> DispatchTensor {
+    match tensors.first().map(dtype) {
+        Some(DType::I32) => Dispatch::int_cat(tensors, d),
+        Some(DType::Bool) => Dispatch::bool_cat(tensors, d),
+        _ => Dispatch::float_cat(tensors, d),
     }
 }
 
-/// [`joined_apart`], of any number of tensors.
-fn joined_in_turns(mut all: Vec<DispatchTensor>, d: usize) -> DispatchTensor {
-    while all.len() > CONCAT_LIMIT {
-        let some = all.chunks(CONCAT_LIMIT).map(<[DispatchTensor]>::to_vec);
-        all = some.map(|some| joined_alone(some, d)).collect();
+/// Concatenates any number of tensors on a GPU, [`CONCAT_LIMIT`] of them in one kernel, then the results of
+/// those kernels.
+fn concat_on_gpu(mut tensors: Vec<DispatchTensor>, d: usize) -> DispatchTensor {
+    while tensors.len() > CONCAT_LIMIT {
+        let chunks = tensors.chunks(CONCAT_LIMIT);
+        let chunks = chunks.map(<[DispatchTensor]>::to_vec);
+        tensors = chunks.map(|chunk| concat_and_flush(chunk, d)).collect();
     }
-    joined_apart(all, d)
+    concat_squeezed(tensors, d)
 }
 
-/// [`joined_apart`], in no kernel with what follows.
-fn joined_alone(all: Vec<DispatchTensor>, d: usize) -> DispatchTensor {
-    let joined = joined_apart(all, d);
-    // What fails is said by the read that misses it.
-    _ = Dispatch::flush(&joined.device());
-    joined
+/// [`concat_squeezed`], and a flush, which keeps burn-fusion from fusing the concatenation with later ops.
+fn concat_and_flush(tensors: Vec<DispatchTensor>, d: usize) -> DispatchTensor {
+    let result = concat_squeezed(tensors, d);
+    // If the flush fails, the next read from the device reports the error.
+    _ = Dispatch::flush(&result.device());
+    result
 }
 
-/// [`joined`], without dimensions of size 1 on the way: where burn-fusion puts a concatenation into a
-/// kernel of elements that it takes for a broadcast of it, as `[3, 8]` beside `[3, 1]`, the result
-/// is zeros.
-fn joined_apart(all: Vec<DispatchTensor>, d: usize) -> DispatchTensor {
-    let shapes: Vec<Vec<usize>> = all.iter().map(|t| t.shape().as_slice().to_vec()).collect();
+/// Concatenates tensors after dropping all other dimensions of size 1, which are put back afterwards.
+///
+/// With those dimensions, burn-fusion may take the result for a broadcast operand of a fused kernel, such
+/// as `[3, 8]` for `[3, 1]`, and gives zeros.
+fn concat_squeezed(tensors: Vec<DispatchTensor>, d: usize) -> DispatchTensor {
+    let shapes = tensors.iter().map(|t| t.shape().as_slice().to_vec());
+    let shapes: Vec<Vec<usize>> = shapes.collect();
     let Some(mut shape) = shapes.first().cloned() else {
-        return joined(all, d);
+        return concat(tensors, d);
     };
-    let kept = |i: usize| i == d || shape[i] != 1;
-    if (0..shape.len()).all(kept) {
-        return joined(all, d);
+    let stays = |i: usize| i == d || shape[i] != 1;
+    if (0..shape.len()).all(stays) {
+        return concat(tensors, d);
     }
-    let narrow = all.into_iter().zip(&shapes).map(|(t, own)| {
-        let left = (0..own.len()).filter(|&i| kept(i)).map(|i| own[i]);
-        reshape(t, left.collect())
+    let squeezed = tensors.into_iter().zip(&shapes).map(|(t, dims)| {
+        let dims = (0..dims.len()).filter(|&i| stays(i)).map(|i| dims[i]);
+        reshape(t, dims.collect())
     });
-    let at = (0..d).filter(|&i| kept(i)).count();
-    let result = joined(narrow.collect(), at);
-    shape[d] = shapes.iter().map(|own| own[d]).sum();
+    let squeezed_d = (0..d).filter(|&i| stays(i)).count();
+    let result = concat(squeezed.collect(), squeezed_d);
+    shape[d] = shapes.iter().map(|dims| dims[d]).sum();
     reshape(result, shape)
 }
 
@@ -152,10 +165,12 @@ fn reshape(t: DispatchTensor, shape: Vec<usize>) -> DispatchTensor {
     by_dtype!(t, float_reshape, int_reshape, bool_reshape, (t, shape))
 }
 
-/// On GPUs, what begins a kernel that has a reduction in it: burn-fusion takes the ops around a
-/// reduction into its kernel only if one comes before it, here a product with 1, and ends the kernel
-/// before at a view, here of the dimensions as they are.
-pub(super) fn begun(t: DispatchTensor) -> DispatchTensor {
+/// On GPUs, adds two ops that change no value and make burn-fusion start a new kernel for the reduction
+/// that follows.
+///
+/// burn-fusion fuses the ops around a reduction only if an op comes before it in the same kernel: here a
+/// multiplication by 1. It ends the previous kernel at a view: here a permutation that moves nothing.
+pub(super) fn start_reduction_kernel(t: DispatchTensor) -> DispatchTensor {
     if host::is_host(&t) {
         return t;
     }
@@ -163,7 +178,7 @@ pub(super) fn begun(t: DispatchTensor) -> DispatchTensor {
     Dispatch::float_mul_scalar(Dispatch::float_permute(t, &axes), Scalar::Float(1.0))
 }
 
-/// Repeats dimensions of size 1.
+/// Broadcasts dimensions of size 1 to the sizes of `shape`.
 pub(super) fn expand(t: DispatchTensor, shape: &[usize]) -> DispatchTensor {
     if t.shape().as_slice() == shape {
         return t;
@@ -183,18 +198,16 @@ mod tests {
     use crate::ops;
     use crate::tensor::{from_floats, read};
 
-    /// The default device of a build with one is a GPU.
+    /// In a build with a GPU feature, the default device is a GPU.
     #[test]
-    fn any_number_of_tensors_are_joined() {
+    fn any_number_of_tensors_are_concatenated() {
         let device = DispatchDevice::default();
         for n in [2, 16, 17, 70, 300] {
             let row = |i: usize| vec![i as f32, 0.5, -(i as f32)];
             let rows = (0..n).map(|i| from_floats(row(i), &[3], &device));
-            let mut lifted = rows.map(|t| reshape(t, vec![1, 3]));
-            let joined = ops::apply(&Op::Cat(0), &device, || lifted.next())
-                .unwrap()
-                .0;
-            let found = read(joined).unwrap();
+            let mut rows = rows.map(|t| reshape(t, vec![1, 3]));
+            let result = ops::apply(&Op::Cat(0), &device, || rows.next()).unwrap().0;
+            let found = read(result).unwrap();
             let expected: Vec<f32> = (0..n).flat_map(row).collect();
             assert!(found == expected, "{n} tensors");
         }

@@ -1,4 +1,4 @@
-//! Adds the auxiliary networks that an algorithm needs to a model.
+//! Adds to a model the auxiliary networks that an algorithm needs, such as a generator or a discriminator.
 
 use std::collections::BTreeSet;
 
@@ -9,13 +9,15 @@ use fedround_models::{Assembled, AuxiliaryTask, Model, assemble};
 
 use super::error::CompileError;
 
-/// Puts the networks beside a model that an algorithm needs: those that give functions which its
-/// hooks apply and the model lacks. Where it labels rows by places in a rotating cohort, networks that
-/// tell clients apart have an output for each of those.
+/// Adds auxiliary networks to the model `base`: those that define the functions which the algorithm's hooks
+/// apply and the model lacks.
+///
+/// A network that classifies rows by their client has one output for each client. If the algorithm labels
+/// rows by the client's position in a rotating cohort, one output for each position is enough.
 ///
 /// # Errors
 ///
-/// The algorithm does not stage, or a network cannot be had.
+/// The algorithm does not stage, or no auxiliary network has a function that it applies.
 pub fn assemble_for(
     algorithm: &dyn Algorithm,
     base: Box<dyn Model>,
@@ -24,22 +26,22 @@ pub fn assemble_for(
 ) -> Result<Assembled, CompileError> {
     let (mut names, mut task) = (BTreeSet::new(), task.clone());
     for phase in phases(algorithm)? {
-        let all: Vec<&Op> = phase.module.all_ops().collect();
-        names.extend(all.iter().filter_map(|op| match &op.kind {
+        let ops: Vec<&Op> = phase.module.all_ops().collect();
+        names.extend(ops.iter().filter_map(|op| match &op.kind {
             OpKind::External(ExternalOp::Apply(name)) => Some(name.clone()),
             _ => None,
         }));
-        let places = places(&phase.module, &all);
-        task.clients = places.map_or(task.clients, |places| places.min(task.clients));
+        let size = labelled_cohort_size(&phase.module, &ops);
+        task.clients = size.map_or(task.clients, |size| size.min(task.clients));
     }
     let names: Vec<String> = names.into_iter().collect();
     Ok(assemble(base, &names, &task, device)?)
 }
 
-/// How many places a cohort has where rows are labelled by them; `None` where none are, or where that
-/// depends on how many clients there are.
-fn places(module: &Module, all: &[&Op]) -> Option<usize> {
-    let find = |is: &dyn Fn(&Op) -> bool| all.iter().find(|op| is(op));
+/// The size of the rotating cohort whose rows are labelled by position. `None` if no rows are, or if the size
+/// depends on the number of clients.
+fn labelled_cohort_size(module: &Module, ops: &[&Op]) -> Option<usize> {
+    let find = |is: &dyn Fn(&Op) -> bool| ops.iter().find(|op| is(op));
     find(&|op| op.kind == OpKind::Fed(FedOp::Positions))?;
     let cohort = find(&|op| op.kind == OpKind::Fed(FedOp::Rotating))?;
     let size = find(&|op| op.results.first() == cohort.operands.first())?;

@@ -1,24 +1,24 @@
-//! Sizes that are known before a program runs: of batches and of cohorts.
+//! The sizes of batches and cohorts, as far as they are known before a program runs.
 
 use fedround_ir::fed::{FedOp, Op, OpKind, OptOp, Value};
 use fedround_passes::schedule::{Block, Item};
 
 use super::Program;
 
-/// How many of `clients` a fraction of `c` draws: `max(C·K, 1)`, rounded.
-pub fn drawn(c: f64, clients: usize) -> usize {
+/// The number of clients that are sampled from `clients` (`K`) by a fraction `c` (`C`): `max(C·K, 1)`, rounded.
+pub fn sample_size(c: f64, clients: usize) -> usize {
     ((c * clients as f64).round() as usize).clamp(1, clients.max(1))
 }
 
 impl Program {
-    /// The batch size of the spec's first batch or loop over batches, 1 if it has none.
+    /// The batch size of the first batch or loop over batches in the spec; 1 if it has none.
     pub fn batch_size(&self) -> usize {
         let mut batches = self.batches().into_iter();
         let first = batches.find(|(kind, _)| *kind != OptOp::Collect);
         first.map_or(1, |(_, size)| size)
     }
 
-    /// The sizes of all batches of the spec, each once, in order.
+    /// The sizes of all batches in the spec, in order, without duplicates.
     pub fn batch_sizes(&self) -> Vec<usize> {
         let mut sizes = vec![];
         for (_, size) in self.batches() {
@@ -29,7 +29,7 @@ impl Program {
         sizes
     }
 
-    /// The ops that take batches, with the sizes of these.
+    /// The ops that read batches, in program order, with the batch size of each.
     fn batches(&self) -> Vec<(OptOp, usize)> {
         fn add(this: &Program, block: &Block, all: &mut Vec<(OptOp, usize)>) {
             for (item, _) in &block.items {
@@ -64,7 +64,8 @@ impl Program {
         all
     }
 
-    /// How many of `clients` get what the round sends first; `None` where it sends nothing.
+    /// The number of clients, out of `clients`, that receive the first broadcast of a round. `None` if the round
+    /// sends nothing, or if the size is not known before the round.
     pub fn cohort_size(&self, clients: usize) -> Option<usize> {
         let mut ops = self
             .schedule
@@ -80,14 +81,15 @@ impl Program {
         self.cohort(*sent.operands.get(1)?, clients)
     }
 
-    /// The size of a cohort of `clients`, by the result of the op that makes it; `None` where it is not
-    /// known before the round.
+    /// The size of a cohort out of `clients` clients. `cohort` is a result of the op that defines it. `None` if
+    /// the size is not known before the round.
     pub fn cohort(&self, cohort: Value, clients: usize) -> Option<usize> {
         let op = self
             .linked
             .all_ops()
             .find(|op| op.results.contains(&cohort))?;
-        let numbered = || {
+        // The size of a range of client numbers: the operands are its start and its length.
+        let range_size = || {
             let first = self.index(*op.operands.first()?)?.min(clients);
             Some(self.index(*op.operands.get(1)?)?.min(clients - first))
         };
@@ -96,7 +98,7 @@ impl Program {
             OpKind::Fed(FedOp::Sample) => {
                 let among = op.operands.get(1).map(|v| self.cohort(*v, clients));
                 let among = among.unwrap_or(Some(clients))?;
-                Some(drawn(self.real(*op.operands.first()?)?, among))
+                Some(sample_size(self.real(*op.operands.first()?)?, among))
             }
             OpKind::Fed(FedOp::Rotating | FedOp::Reshuffled) => {
                 Some(self.index(*op.operands.first()?)?.min(clients))
@@ -105,8 +107,8 @@ impl Program {
                 let [flying, buffer] = [0, 1].map(|i| self.index(*op.operands.get(i)?));
                 Some(buffer?.min(flying?).min(clients))
             }
-            OpKind::Fed(FedOp::Within) => numbered(),
-            OpKind::Fed(FedOp::Outside) => Some(clients - numbered()?),
+            OpKind::Fed(FedOp::Within) => range_size(),
+            OpKind::Fed(FedOp::Outside) => Some(clients - range_size()?),
             // The round finds out who is in them.
             OpKind::Fed(FedOp::Choose(_) | FedOp::CurrentCohort) => None,
             // They make no cohort.

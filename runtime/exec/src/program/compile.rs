@@ -1,4 +1,4 @@
-//! From an algorithm to a program.
+//! Compiles an algorithm to a program: stages, links and schedules it, and compiles its segments once.
 
 use std::collections::HashMap;
 use std::sync::RwLock;
@@ -12,19 +12,19 @@ use fedround_passes::report::{Wire, wire};
 use fedround_passes::schedule::{schedule, stream};
 use fedround_trace::TracedModel;
 
-use super::infer_shapes::Kept;
-use super::warnings::{Warning, given_back, missing_layers};
-use super::{CompileError, Earlier, Program};
+use super::infer_shapes::StateTypes;
+use super::warnings::{Warning, missing_layers, returned_unchanged};
+use super::{CompileError, EarlierPhase, Program};
 use crate::autotune::ConvPolicy;
 use crate::precision::Precision;
 use crate::target::Target;
 
-/// The largest inputs of one batch, in bytes.
-const MOST_INPUTS: u64 = 4 << 30;
+/// The most bytes of the inputs of one batch.
+const MAX_BATCH_BYTES: u64 = 4 << 30;
 
-/// Where a program runs, and how its products are computed there.
+/// A [`Target`] whose device is open.
 #[derive(Clone)]
-pub(super) struct Place {
+pub(super) struct OpenTarget {
     pub device: DispatchDevice,
     pub precision: Precision,
     pub convolutions: ConvPolicy,
@@ -32,18 +32,18 @@ pub(super) struct Place {
 }
 
 impl Program {
-    /// Stages, links and schedules an algorithm, and compiles its local step once, so that errors
-    /// in it appear here and not in the first round.
+    /// Stages, links and schedules an algorithm for the CPU, and compiles its segments once, so that an error
+    /// in one appears here and not in the first round.
     ///
     /// # Errors
     ///
-    /// See [`CompileError`]; each names the line of the spec.
+    /// See [`CompileError`]. An error in the spec names its line.
     pub fn compile(algorithm: &dyn Algorithm, model: TracedModel) -> Result<Self, CompileError> {
         Self::compile_for(algorithm, model, Target::default())
     }
 
-    /// As [`compile`](Self::compile), for a device, which may have a
-    /// [precision](crate::Device::with_precision).
+    /// As [`compile`](Self::compile), for a target: a device, or a device
+    /// [with a precision](crate::Device::with_precision).
     ///
     /// # Errors
     ///
@@ -56,9 +56,8 @@ impl Program {
         Self::compile_with(algorithm, model, target, &mut PassManager::new())
     }
 
-    /// As [`compile_for`](Self::compile_for), under a pass manager of the caller's, which times the
-    /// passes of the module and of its graphs. Its observer also sees what is compiled later, for
-    /// other shapes.
+    /// As [`compile_for`](Self::compile_for), with a pass manager of the caller. It times the passes over the
+    /// module and its graphs. Its observer also sees segments that are compiled later, for other shapes.
     ///
     /// # Errors
     ///
@@ -72,74 +71,76 @@ impl Program {
         let objective = model.objective();
         let staged = passes.time("fed", "stage", || phases_for(algorithm, &objective))?;
         let target: Target = target.into();
-        let place = Place {
+        let target = OpenTarget {
             device: target.open()?,
             precision: target.precision,
             convolutions: target.convolutions,
             exact_convolutions: target.exact_convolutions,
         };
-        let mut this = Self::compile_phases(staged, model, place, passes)?;
-        this.warn_of_all_evaluations(algorithm, &objective)?;
+        let mut this = Self::compile_phases(staged, model, target, passes)?;
+        this.retain_warnings_for_evaluations(algorithm, &objective)?;
         Ok(this)
     }
 
-    /// Compiles phases; the program is that of the last.
+    /// Compiles the phases of an algorithm. The result is the program of the last phase, which holds those of the
+    /// earlier ones.
     pub(super) fn compile_phases(
         mut staged: Vec<Phase>,
         model: TracedModel,
-        place: Place,
+        target: OpenTarget,
         passes: &mut PassManager,
     ) -> Result<Self, CompileError> {
         let last = staged.pop().ok_or(CompileError::NoRound)?;
         let mut earlier = vec![];
-        let mut kept = Kept::new();
+        let mut state_types = StateTypes::new();
         for phase in staged {
-            let (model, place) = (model.copy(), place.clone());
-            let program = Self::compile_staged(phase.module, model, place, &kept, passes)?;
-            kept.clone_from(&program.kept);
-            earlier.push(Earlier {
+            let (model, target) = (model.copy(), target.clone());
+            let program = Self::compile_staged(phase.module, model, target, &state_types, passes)?;
+            state_types.clone_from(&program.state_types);
+            earlier.push(EarlierPhase {
                 name: phase.name.unwrap_or_default(),
                 rounds: phase.rounds.unwrap_or_default(),
                 program,
             });
         }
-        let mut this = Self::compile_staged(last.module, model, place, &kept, passes)?;
+        let mut this = Self::compile_staged(last.module, model, target, &state_types, passes)?;
         this.earlier = earlier;
-        this.warn_of_all_phases();
+        this.retain_warnings_of_all_phases();
         Ok(this)
     }
 
-    /// Steps are traced with batches of the spec's size, before clients have smaller ones.
+    /// Checks that a batch fits in memory. Steps are traced with batches of the size in the spec, even if the
+    /// clients have fewer examples.
     fn check_batches(&self) -> Result<(), CompileError> {
-        let each = 4 * self.model.input(1).len() as u64;
+        let bytes_per_example = 4 * self.model.input(1).len() as u64;
         let sizes = self.batch_sizes().into_iter();
-        let large = sizes
-            .map(|batch| (batch, each.saturating_mul(batch as u64)))
-            .find(|(_, bytes)| *bytes > MOST_INPUTS);
-        match large {
+        let too_large = sizes
+            .map(|batch| (batch, bytes_per_example.saturating_mul(batch as u64)))
+            .find(|(_, bytes)| *bytes > MAX_BATCH_BYTES);
+        match too_large {
             Some((batch, found)) => Err(CompileError::Batch {
                 batch,
                 found,
-                most: MOST_INPUTS,
+                most: MAX_BATCH_BYTES,
             }),
             None => Ok(()),
         }
     }
 
-    /// Drops warnings about values that another phase uses.
-    fn warn_of_all_phases(&mut self) {
+    /// Keeps only the warnings that every phase has. A value that is unused in one phase may be used in another.
+    fn retain_warnings_of_all_phases(&mut self) {
         let earlier = self.earlier.iter().map(|phase| &phase.program.warnings);
-        let everywhere: Vec<&Vec<Warning>> = earlier.collect();
+        let earlier: Vec<&Vec<Warning>> = earlier.collect();
         let mut warnings = std::mem::take(&mut self.warnings);
-        warnings.retain(|w| everywhere.iter().all(|known| known.contains(w)));
+        warnings.retain(|w| earlier.iter().all(|phase| phase.contains(w)));
         self.warnings = warnings;
         for phase in &mut self.earlier {
             phase.program.warnings.clear();
         }
     }
 
-    /// Drops warnings about states that evaluations read.
-    fn warn_of_all_evaluations(
+    /// Drops the warnings about unread states if an evaluation reads the state.
+    fn retain_warnings_for_evaluations(
         &mut self,
         algorithm: &dyn Algorithm,
         objective: &Objective,
@@ -150,18 +151,19 @@ impl Program {
         }
         let evaluations = stage_evaluations(algorithm, objective)?;
         for phase in evaluations.iter().flat_map(|staged| &staged.phases) {
-            let read =
+            let is_read =
                 |w: &Warning| matches!(w, Warning::Spec(w) if w.is_of_state_read_in(&phase.module));
-            self.warnings.retain(|w| !read(w));
+            self.warnings.retain(|w| !is_read(w));
         }
         Ok(())
     }
 
+    /// Compiles one phase. `earlier` has the types of the states that earlier phases write.
     fn compile_staged(
         staged: Module,
         model: TracedModel,
-        place: Place,
-        earlier: &Kept,
+        target: OpenTarget,
+        earlier: &StateTypes,
         passes: &mut PassManager,
     ) -> Result<Self, CompileError> {
         let linked = link_with(staged.clone(), passes)?;
@@ -172,19 +174,19 @@ impl Program {
         let mut this = Self {
             zeros: zeros(&laid_out),
             zero_trees: zero_trees(&laid_out),
-            crossing: HashMap::new(),
-            kept: Kept::new(),
+            transferred_bytes: HashMap::new(),
+            state_types: StateTypes::new(),
             schedule,
             linked: linked.module,
             warnings: linked.warnings.into_iter().map(Warning::Spec).collect(),
             observer: passes.observer().cloned(),
             staged,
             model,
-            device: place.device,
-            precision: place.precision,
-            convolutions: place.convolutions,
-            exact_convolutions: place.exact_convolutions,
-            compiled: RwLock::default(),
+            device: target.device,
+            precision: target.precision,
+            convolutions: target.convolutions,
+            exact_convolutions: target.exact_convolutions,
+            segments: RwLock::default(),
             functions: RwLock::default(),
             fuse: true,
             earlier: vec![],
@@ -192,16 +194,18 @@ impl Program {
         this.warnings
             .extend(missing_layers(&this.linked, &this.model));
         let rows = wire(&this.linked);
-        this.warnings.extend(rows.iter().filter_map(given_back));
+        let unchanged = rows.iter().filter_map(returned_unchanged);
+        this.warnings.extend(unchanged);
         let rows = rows.into_iter();
-        let partial = |row: &Wire| row.initial || row.encoded.is_some() || !row.without.is_empty();
-        let rows = rows.filter(|row| row.kind == Kind::Params && partial(row));
-        let crossing = rows.map(|row| (row.value, row.parameter_bytes(&this)));
-        this.crossing = crossing.collect();
+        let is_reduced =
+            |row: &Wire| row.initial || row.encoded.is_some() || !row.without.is_empty();
+        let rows = rows.filter(|row| row.kind == Kind::Params && is_reduced(row));
+        let transferred_bytes = rows.map(|row| (row.value, row.parameter_bytes(&this)));
+        this.transferred_bytes = transferred_bytes.collect();
         this.check_batches()?;
-        this.infer_kept(earlier, passes)?;
-        this.visit(this.batch_size(), &mut |variant| {
-            Ok(this.compiled(variant, passes)?.rows.clone())
+        this.infer_state_types(earlier, passes)?;
+        this.visit_segments(this.batch_size(), &mut |variant| {
+            Ok(this.segment_with(variant, passes)?.rows.clone())
         })?;
         Ok(this)
     }

@@ -21,17 +21,17 @@ pub enum CompileError {
     /// A compute segment could not be lowered.
     #[error(transparent)]
     Lower(#[from] LowerError),
-    /// A function of the model, called for evaluation or to read data, could not be traced. No line
-    /// of a spec names it.
+    /// A function of the model that is called for evaluation or to read data could not be traced. No line of a
+    /// spec calls it.
     #[error("the model cannot be used: {0}")]
     Model(#[source] FrontendError),
-    /// A network beside the model cannot be had.
+    /// No auxiliary network has a function that the algorithm applies.
     #[error(transparent)]
     Auxiliary(#[from] AuxiliaryError),
     /// The device cannot be used.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// The device failed earlier, which shows when a convolution is timed on it.
+    /// The device had failed before, which was noticed when a convolution was timed on it.
     #[error(transparent)]
     Exec(#[from] ExecError),
     /// The round cannot be divided between a server and parties.
@@ -48,7 +48,7 @@ pub enum CompileError {
         batch: usize,
         /// The bytes of its inputs.
         found: u64,
-        /// The largest number of bytes.
+        /// The largest allowed number of bytes.
         most: u64,
     },
     /// The algorithm defines no round.

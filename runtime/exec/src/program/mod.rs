@@ -1,5 +1,5 @@
-//! A compiled algorithm: its graph at every stage, and one plan for each compute segment and batch
-//! shape, made when it is first needed.
+//! A compiled algorithm: its module at every stage, and one plan for each compute segment and batch shape, which
+//! is compiled when it is first needed.
 
 mod auxiliary_networks;
 mod cohort_size;
@@ -9,6 +9,7 @@ mod error;
 mod infer_shapes;
 mod phases;
 mod retarget;
+mod segment_tensors;
 mod text;
 mod warnings;
 
@@ -27,11 +28,11 @@ use fedround_passes::schedule::{Free, Schedule};
 use fedround_trace::TracedModel;
 
 pub use auxiliary_networks::assemble_for;
-pub use cohort_size::drawn;
-use compile_segment::Called;
+pub use cohort_size::sample_size;
+use compile_segment::FunctionKey;
 pub use compile_segment::{Segment, Variant};
 pub use error::CompileError;
-use infer_shapes::Kept;
+use infer_shapes::StateTypes;
 
 use crate::autotune::ConvPolicy;
 use crate::precision::Precision;
@@ -39,36 +40,40 @@ pub use warnings::Warning;
 
 /// An algorithm compiled for a model.
 pub struct Program {
+    /// The module before linking.
     staged: Module,
+    /// The module after linking and canonicalization.
     linked: Module,
-    /// Leaves that are zero, of the values that loops begin with.
+    /// The leaves that are zero, for the values that loops start from.
     zeros: HashMap<Value, Leaves>,
-    /// The trees of which every leaf is zero, buffers too.
+    /// The parameter trees of which every leaf is zero, including the model's buffers.
     zero_trees: HashSet<Value>,
-    /// Bytes that cross, for the values of which not all parameters do, or encoded.
-    crossing: HashMap<Value, usize>,
-    /// What states of features and labels hold.
-    kept: Kept,
+    /// The bytes that are sent for a value, if they are not those of all parameters in `f32`.
+    transferred_bytes: HashMap<Value, usize>,
+    /// The types of the rows (features and labels) that states hold.
+    state_types: StateTypes,
     warnings: Vec<Warning>,
-    /// Sees the passes over what is compiled.
+    /// The observer of all passes, also of segments that are compiled later.
     observer: Option<PassObserver>,
     schedule: Schedule,
     model: TracedModel,
     device: DispatchDevice,
-    /// The type of products' operands.
+    /// The float type of the operands of products.
     precision: Precision,
     convolutions: ConvPolicy,
     exact_convolutions: bool,
-    compiled: RwLock<HashMap<Variant, Arc<Segment>>>,
-    functions: RwLock<HashMap<Called, Arc<Segment>>>,
-    /// Whether ops are fused by our own passes; on GPUs burn fuses.
+    /// The segments that have been compiled so far.
+    segments: RwLock<HashMap<Variant, Arc<Segment>>>,
+    /// The functions of the model that have been compiled so far.
+    functions: RwLock<HashMap<FunctionKey, Arc<Segment>>>,
+    /// Whether our own passes fuse ops on the CPU. On GPUs, burn-fusion fuses.
     fuse: bool,
-    /// What runs in the rounds before this program.
-    earlier: Vec<Earlier>,
+    /// The phases before the last, in order; empty if there is one phase.
+    earlier: Vec<EarlierPhase>,
 }
 
-/// A phase of an algorithm that ends.
-struct Earlier {
+/// A phase of an algorithm that runs for a fixed number of rounds.
+struct EarlierPhase {
     name: String,
     rounds: usize,
     program: Program,
@@ -85,7 +90,7 @@ impl Program {
         &self.linked
     }
 
-    /// What the passes warn of, such as an override that never calls its base.
+    /// The warnings of the passes, such as about an override that never calls its base.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
@@ -95,7 +100,7 @@ impl Program {
         &self.model
     }
 
-    /// The device that it is compiled for.
+    /// The device for which the program is compiled.
     pub fn device(&self) -> &DispatchDevice {
         &self.device
     }
@@ -110,7 +115,7 @@ impl Program {
         self.exact_convolutions
     }
 
-    /// Number of the model's parameters, `P`.
+    /// The number of the model's parameters, `P`.
     pub fn parameter_count(&self) -> usize {
         self.model.parameters().iter().map(|(_, ty)| ty.len()).sum()
     }
@@ -124,30 +129,33 @@ impl Program {
         Ok(split(&self.linked, &self.schedule)?)
     }
 
-    /// Bytes of parameters that cross between server and clients as a value.
-    pub fn crossing(&self, value: Value) -> usize {
-        let some = self.crossing.get(&value).copied();
-        some.unwrap_or_else(|| 4 * self.parameter_count())
+    /// The bytes of parameters that are sent between server and one client for a value.
+    pub fn transferred_bytes(&self, value: Value) -> usize {
+        let reduced = self.transferred_bytes.get(&value).copied();
+        reduced.unwrap_or_else(|| 4 * self.parameter_count())
     }
 
-    /// Whether each of the model's leaves is among some.
-    pub fn among(&self, leaves: &Leaves) -> Vec<bool> {
-        let inside = |parts: &BTreeSet<String>| {
+    /// For each leaf of the model, whether `leaves` contains it.
+    pub fn leaf_mask(&self, leaves: &Leaves) -> Vec<bool> {
+        let mask_of_parts = |parts: &BTreeSet<String>| {
             let parts: Vec<String> = parts.iter().cloned().collect();
             parts::leaves(&self.model, &parts).unwrap_or_default()
         };
-        let (of, but) = (leaves.of.as_ref().map(inside), inside(&leaves.but));
-        let has = |all: &[bool], i: usize| all.get(i).copied().unwrap_or_default();
-        let among = |i: usize| of.as_ref().is_none_or(|of| has(of, i)) && !has(&but, i);
-        (0..self.model.parameters().len()).map(among).collect()
+        let included = leaves.of.as_ref().map(mask_of_parts);
+        let excluded = mask_of_parts(&leaves.but);
+        let is_set = |mask: &[bool], i: usize| mask.get(i).copied().unwrap_or_default();
+        let contains = |i: usize| {
+            included.as_ref().is_none_or(|mask| is_set(mask, i)) && !is_set(&excluded, i)
+        };
+        (0..self.model.parameters().len()).map(contains).collect()
     }
 
-    /// The compute segments and the control between them.
+    /// The schedule: the compute segments and the control ops between them.
     pub fn schedule(&self) -> &Schedule {
         &self.schedule
     }
 
-    /// A value known before the round, as a real number.
+    /// The number that a value is, if it is known before the round.
     pub fn real(&self, v: Value) -> Option<f64> {
         match self.schedule.free.get(&v)? {
             Free::Hyper(_, HyperValue::Float(x)) | Free::Const(x) => Some(*x),
@@ -156,7 +164,7 @@ impl Program {
         }
     }
 
-    /// A value known before the round, as a count.
+    /// The count that a value is, if it is known before the round.
     pub fn index(&self, v: Value) -> Option<usize> {
         match self.schedule.free.get(&v)? {
             Free::Hyper(_, HyperValue::Int(n)) | Free::Index(n) => Some(*n),
@@ -167,10 +175,10 @@ impl Program {
 
 impl Sizes for Program {
     fn parameters_without(&self, leaves: &Leaves) -> usize {
-        let leaves = self.among(leaves).into_iter();
+        let excluded = self.leaf_mask(leaves).into_iter();
         let sizes = self.model.parameters().iter().map(|(_, ty)| ty.len());
-        let outside = sizes.zip(leaves).filter(|(_, among)| !among);
-        outside.map(|(size, _)| size).sum()
+        let rest = sizes.zip(excluded).filter(|(_, excluded)| !excluded);
+        rest.map(|(size, _)| size).sum()
     }
 
     fn shapes(&self) -> Vec<Vec<usize>> {

@@ -1,4 +1,4 @@
-//! The phases of a program: which one a round is in.
+//! The phases of a program, and the phase to which a round belongs.
 
 use super::Program;
 
@@ -9,15 +9,15 @@ impl Program {
         earlier.map_or(self, |phase| &phase.program)
     }
 
-    /// The phase of a round, phases counted from 0 and rounds from 1, and how many of its rounds come
-    /// after this one; `None` in the last phase, which has no end.
+    /// The number of the phase of a round, and how many rounds of the phase come after this one. Phases are
+    /// counted from 0 and rounds from 1. The second number is `None` in the last phase, which has no end.
     pub fn phase_of(&self, round: usize) -> (usize, Option<usize>) {
-        let mut before = round.saturating_sub(1);
+        let mut rounds_before = round.saturating_sub(1);
         for (i, phase) in self.earlier.iter().enumerate() {
-            if before < phase.rounds {
-                return (i, Some(phase.rounds - before - 1));
+            if rounds_before < phase.rounds {
+                return (i, Some(phase.rounds - rounds_before - 1));
             }
-            before -= phase.rounds;
+            rounds_before -= phase.rounds;
         }
         (self.earlier.len(), None)
     }
@@ -28,8 +28,8 @@ impl Program {
         earlier.map(|phase| phase.name.as_str())
     }
 
-    /// The programs of all phases in order, this one the last, each with a line about its rounds;
-    /// none where there is one phase.
+    /// The programs of all phases in order, of which this one is the last, each with a line about its rounds. The
+    /// line is `None` if there is one phase.
     pub fn phases(&self) -> Vec<(Option<String>, &Self)> {
         let mut all = vec![];
         let mut done = 0;

@@ -5,34 +5,34 @@ use std::sync::RwLock;
 use burn_dispatch::DispatchDevice;
 use fedround_dsl::Phase;
 
-use super::compile::Place;
+use super::compile::OpenTarget;
 use super::error::CompileError;
-use super::{Earlier, Program};
+use super::{EarlierPhase, Program};
 
 impl Program {
-    /// Compiles other phases for the same model and device.
+    /// Compiles other phases for the model and the target of this program.
     ///
     /// # Errors
     ///
     /// As [`compile`](Self::compile).
-    pub fn compile_beside(&self, staged: Vec<Phase>) -> Result<Self, CompileError> {
-        let place = Place {
+    pub fn compile_other_phases(&self, staged: Vec<Phase>) -> Result<Self, CompileError> {
+        let target = OpenTarget {
             device: self.device.clone(),
             precision: self.precision,
             convolutions: self.convolutions.clone(),
             exact_convolutions: self.exact_convolutions,
         };
-        Self::compile_phases(staged, self.model.copy(), place, &mut self.pass_manager())
+        Self::compile_phases(staged, self.model.copy(), target, &mut self.pass_manager())
     }
 
-    /// The same program with the ops of its steps one by one, as burn has them: what fusion on the
-    /// CPU gives is measured against it. On other devices nothing changes.
+    /// Turns off fedround's own fusion of ops on the CPU, to measure its effect. On other devices nothing
+    /// changes.
     #[must_use]
     pub fn without_fusion(mut self) -> Self {
         self.fuse = false;
-        self.compiled = RwLock::default();
+        self.segments = RwLock::default();
         let earlier = std::mem::take(&mut self.earlier).into_iter();
-        let earlier = earlier.map(|phase| Earlier {
+        let earlier = earlier.map(|phase| EarlierPhase {
             program: phase.program.without_fusion(),
             ..phase
         });
@@ -41,19 +41,19 @@ impl Program {
     }
 
     /// The same program for another device.
-    pub fn on(&self, device: &DispatchDevice) -> Self {
-        let earlier = self.earlier.iter().map(|phase| Earlier {
+    pub fn for_device(&self, device: &DispatchDevice) -> Self {
+        let earlier = self.earlier.iter().map(|phase| EarlierPhase {
             name: phase.name.clone(),
             rounds: phase.rounds,
-            program: phase.program.on(device),
+            program: phase.program.for_device(device),
         });
         Self {
             staged: self.staged.clone(),
             linked: self.linked.clone(),
             zeros: self.zeros.clone(),
             zero_trees: self.zero_trees.clone(),
-            crossing: self.crossing.clone(),
-            kept: self.kept.clone(),
+            transferred_bytes: self.transferred_bytes.clone(),
+            state_types: self.state_types.clone(),
             warnings: self.warnings.clone(),
             observer: self.observer.clone(),
             schedule: self.schedule.clone(),
@@ -62,7 +62,7 @@ impl Program {
             precision: self.precision,
             convolutions: self.convolutions.clone(),
             exact_convolutions: self.exact_convolutions,
-            compiled: RwLock::default(),
+            segments: RwLock::default(),
             functions: RwLock::default(),
             fuse: self.fuse,
             earlier: earlier.collect(),

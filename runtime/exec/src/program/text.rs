@@ -1,4 +1,4 @@
-//! The tensor graphs and plans of a program, as data and as text.
+//! The tensor graphs and plans of a program for a given batch size, as data and as text.
 
 use fedround_ir::fed::Kind;
 use fedround_ir::tensor::Graph;
@@ -19,9 +19,9 @@ impl Program {
     /// A segment cannot be lowered.
     pub fn graphs(&self, batch: usize) -> Result<Vec<Graph>, CompileError> {
         let mut graphs = vec![Graph::default(); self.schedule.segments.len()];
-        self.visit(batch, &mut |variant| {
+        self.visit_segments(batch, &mut |variant| {
             let mut silent = PassManager::new();
-            let graph = self.graph(variant, &mut silent)?.lowered.graph;
+            let graph = self.segment_graph(variant, &mut silent)?.lowered.graph;
             let rows = self.rows(variant, &graph);
             graphs[variant.segment] = graph;
             Ok(rows)
@@ -29,31 +29,31 @@ impl Program {
         Ok(graphs)
     }
 
-    /// The ops of each segment, by its name, that run once for each client of a group because they
-    /// have no rule for a client axis.
+    /// The ops that run once for each client of a group, because they have no rule for a client axis, each with
+    /// the name of its segment.
     ///
     /// # Errors
     ///
     /// A segment cannot be lowered.
     pub fn looped(&self) -> Result<Vec<(String, Looped)>, CompileError> {
         let mut all = vec![];
-        self.visit(self.batch_size(), &mut |variant| {
+        self.visit_segments(self.batch_size(), &mut |variant| {
             let mut silent = PassManager::new();
-            let alone = self.graph(variant, &mut silent)?.lowered.graph;
+            let single = self.segment_graph(variant, &mut silent)?.lowered.graph;
             let pair = Variant {
                 clients: 2,
                 each: vec![true; variant.each.len()],
                 ..variant.clone()
             };
-            let looped = self.graph(&pair, &mut silent)?.looped;
+            let looped = self.segment_graph(&pair, &mut silent)?.looped;
             let name = self.segment_name(variant.segment);
             all.extend(looped.into_iter().map(|op| (name.clone(), op)));
-            Ok(self.rows(variant, &alone))
+            Ok(self.rows(variant, &single))
         })?;
         Ok(all)
     }
 
-    /// The text of the tensor graphs for a batch size, as snapshots want it.
+    /// The text of the tensor graphs for a batch size, with long constants abbreviated, for snapshots.
     ///
     /// # Errors
     ///
@@ -62,7 +62,7 @@ impl Program {
         self.graphs_text(batch, Graph::text)
     }
 
-    /// The text of the tensor graphs for a batch size with every literal, which reads back.
+    /// The text of the tensor graphs for a batch size, with all constants, which can be parsed again.
     ///
     /// # Errors
     ///
@@ -104,7 +104,7 @@ impl Program {
         ))
     }
 
-    /// Name of a segment in text: `step0` if it reads a batch, `compute1` otherwise.
+    /// The name of a segment in texts: `step0` if it reads a batch, `compute1` if it does not.
     pub fn segment_name(&self, i: usize) -> String {
         if self.reads_batch(i) {
             format!("step{i}")
@@ -113,7 +113,7 @@ impl Program {
         }
     }
 
-    /// Whether a segment reads a batch: it is a training step.
+    /// Whether a segment reads a batch, that is, whether it is a training step.
     pub(crate) fn reads_batch(&self, i: usize) -> bool {
         let types = &self.schedule.module;
         let mut ins = self.schedule.segments[i].ins.iter();

@@ -1,4 +1,4 @@
-//! Warnings about programs that are valid but probably not what was meant.
+//! Warnings about programs that are valid but probably not what the author meant.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,14 +12,14 @@ use fedround_passes::report::{Derivation, Direction, Wire};
 
 use fedround_trace::TracedModel;
 
-/// Something that is valid but probably not what was meant.
+/// A warning about code that is valid but probably not what the author meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Warning {
-    /// Of the algorithm by itself.
+    /// A warning about the algorithm, for any model.
     Spec(SpecWarning),
-    /// Every client gives parameters back as it received them.
-    GivenBack {
-        /// Where they are uploaded.
+    /// Every client uploads parameters just as it received them.
+    ReturnedUnchanged {
+        /// The line that uploads them.
         loc: Loc,
     },
     /// The code names a type of layer that the model does not have.
@@ -28,7 +28,7 @@ pub enum Warning {
         layer: String,
         /// The model's name.
         model: String,
-        /// Where it is named.
+        /// The line that names the layer.
         loc: Loc,
     },
 }
@@ -37,7 +37,7 @@ impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Spec(warning) => warning.fmt(f),
-            Self::GivenBack { loc } => {
+            Self::ReturnedUnchanged { loc } => {
                 write!(
                     f,
                     "{loc}: clients give these parameters back as they received them"
@@ -50,15 +50,15 @@ impl fmt::Display for Warning {
     }
 }
 
-/// The warning about parameters that every client gives back as it received them.
-pub(super) fn given_back(row: &Wire) -> Option<Warning> {
+/// The warning about parameters that every client uploads just as it received them.
+pub(super) fn returned_unchanged(row: &Wire) -> Option<Warning> {
     let up = row.direction == Direction::Up && row.kind == Kind::Params;
     let unchanged = row.derived == Derivation::AsReceived;
-    (up && unchanged).then_some(Warning::GivenBack { loc: row.loc })
+    (up && unchanged).then_some(Warning::ReturnedUnchanged { loc: row.loc })
 }
 
-/// A warning for each type of layer that the code names and the model does not have. Code that leaves
-/// buffers out means those of any model, so that a model without buffers is no reason to warn.
+/// A warning for each type of layer that the code names and the model does not have. `Buffer` is not among them:
+/// code that leaves out buffers is meant for any model, also for one without buffers.
 pub(super) fn missing_layers(module: &Module, model: &TracedModel) -> Vec<Warning> {
     let mut names = BTreeMap::new();
     for op in module.all_ops() {

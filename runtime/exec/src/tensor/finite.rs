@@ -1,8 +1,8 @@
-//! Whether tensors hold only finite numbers.
+//! Checks whether tensors hold only finite numbers.
 //!
-//! In host memory each number is looked at. On a GPU all numbers are summed there, and the host waits for
-//! the sum alone: it is finite only if all its terms are. Shader languages may assume that no operand is
-//! NaN, so a comparison on the GPU would not do.
+//! In host memory each number is tested. On a GPU the numbers are summed, and the host waits for the sum
+//! alone: the sum is finite only if all its terms are. A comparison on the GPU would not do, because shader
+//! languages may assume that no operand is NaN.
 
 use burn::tensor::DispatchTensor;
 use burn_backend::ops::FloatTensorOps;
@@ -14,17 +14,17 @@ use super::host::{is_host, values};
 use super::{dtype, floats, read_all};
 use crate::device::ExecError;
 
-/// Numbers that are looked at before it is asked whether one of them was not finite.
+/// The number of values that are tested before the loop checks whether one of them was not finite.
 const BLOCK: usize = 4096;
 
-/// Makes the largest finite numbers so small that no device holds enough of them for an infinite sum:
-/// 2⁻⁶⁴, by which a product is exact or tends to 0.
+/// The factor of the values before they are summed, 2⁻⁶⁴. It makes the largest finite numbers so small that
+/// no device holds enough of them for the sum to overflow. The products are exact or tend to 0.
 const SCALE: f64 = 1.0 / 18_446_744_073_709_551_616.0;
 
-/// The bits of an exponent: all are set in infinities and NaNs alone.
+/// The exponent bits of an `f32`. All of them are set in infinities and NaNs, and in no other number.
 const EXPONENT: u32 = 0x7f80_0000;
 
-/// Whether all numbers of some tensors are finite. Integers and masks always are.
+/// Whether all numbers of the tensors are finite. Integers and masks always are.
 ///
 /// # Errors
 ///
@@ -38,8 +38,9 @@ pub fn all_finite<'t>(
     }
 }
 
-/// A number for each GPU that holds some of the tensors, which is finite only if all their numbers there
-/// are: to be read with others, and looked at by [`finite`]. `None` if one in host memory is not.
+/// One sum for each GPU that holds some of the tensors. The sum is finite only if all numbers of the tensors
+/// on that GPU are. The caller reads the sums together with other values and tests them with [`finite`].
+/// Gives `None` if a number in host memory is not finite.
 pub fn finite_sums<'t>(
     tensors: impl IntoIterator<Item = &'t DispatchTensor>,
 ) -> Option<Vec<DispatchTensor>> {
@@ -48,8 +49,8 @@ pub fn finite_sums<'t>(
         if dtype(t) != DType::F32 {
             continue;
         }
-        if let Some(known) = floats(t) {
-            if !finite(known) {
+        if let Some(values) = floats(t) {
+            if !finite(values) {
                 return None;
             }
         } else if is_host(t) {
@@ -57,29 +58,29 @@ pub fn finite_sums<'t>(
                 return None;
             }
         } else {
-            let small = Dispatch::float_mul_scalar(t.clone(), Scalar::Float(SCALE));
-            add(&mut sums, Dispatch::float_sum(small));
+            let scaled = Dispatch::float_mul_scalar(t.clone(), Scalar::Float(SCALE));
+            add_to_device(&mut sums, Dispatch::float_sum(scaled));
         }
     }
     Some(sums)
 }
 
-/// Adds a sum to the one of its device.
-fn add(sums: &mut Vec<DispatchTensor>, sum: DispatchTensor) {
-    match sums.iter_mut().find(|known| known.device() == sum.device()) {
-        Some(known) => *known = Dispatch::float_add(known.clone(), sum),
+/// Adds `sum` to the sum on the same device, or appends it as the first one of its device.
+fn add_to_device(sums: &mut Vec<DispatchTensor>, sum: DispatchTensor) {
+    match sums.iter_mut().find(|total| total.device() == sum.device()) {
+        Some(total) => *total = Dispatch::float_add(total.clone(), sum),
         None => sums.push(sum),
     }
 }
 
-/// Whether all of some numbers are finite.
+/// Whether all values are finite.
 pub fn finite(values: &[f32]) -> bool {
-    // Without an early exit in a block, which the compiler makes vector instructions of.
-    let broken = |block: &[f32]| {
-        let special = |x: &f32| x.to_bits() & EXPONENT == EXPONENT;
-        block.iter().fold(false, |any, x| any | special(x))
+    // The loop over a block has no early exit, so the compiler can vectorize it.
+    let has_non_finite = |block: &[f32]| {
+        let non_finite = |x: &f32| x.to_bits() & EXPONENT == EXPONENT;
+        block.iter().fold(false, |any, x| any | non_finite(x))
     };
-    !values.chunks(BLOCK).any(broken)
+    !values.chunks(BLOCK).any(has_non_finite)
 }
 
 #[cfg(test)]
@@ -108,9 +109,9 @@ mod tests {
     }
 
     #[test]
-    fn views_are_looked_at_too() {
+    fn views_are_tested_too() {
         let t = from_floats(vec![1.0, f32::NAN, 2.0, 3.0], &[2, 2], &Default::default());
-        let turned = Dispatch::float_transpose(t);
-        assert!(!all_finite(&[turned]).unwrap());
+        let view = Dispatch::float_transpose(t);
+        assert!(!all_finite(&[view]).unwrap());
     }
 }

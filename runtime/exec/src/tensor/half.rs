@@ -1,5 +1,5 @@
-//! 16-bit floats: stored as such on GPUs, and as rounded `f32` in host memory, whose kernels know no
-//! others.
+//! Rounds tensors to 16-bit floats. GPUs store them as such. In host memory they are stored as rounded
+//! `f32`, the only float type of fedround's CPU kernels.
 
 use burn::tensor::{DType, DispatchTensor, bf16, f16};
 use burn_backend::ops::FloatTensorOps;
@@ -11,8 +11,8 @@ use super::host;
 
 /// Rounds to the nearest 16-bit floats, ties to even.
 pub(crate) fn round(t: DispatchTensor, to: FloatDType) -> DispatchTensor {
-    // burn's cast goes through `f64`, of which `half` drops the last digits: what is just above the
-    // middle of two numbers becomes a tie there.
+    // burn's cast on the CPU goes through `f64`, and `half` drops the last bits of that. A number just above
+    // the middle between two 16-bit floats would become a tie and might be rounded down.
     let nearest = |x: f32| match to {
         FloatDType::BF16 => bf16::from_f32(x).to_f32(),
         _ => f16::from_f32(x).to_f32(),

@@ -22,12 +22,12 @@ pub use transfer::{transfer, transfer_all};
 
 use crate::device::is_cpu;
 
-/// Tensors that a GPU concatenates in one kernel. A kernel of wgpu takes no more than about 30, and
-/// gives zeros where it is given more.
+/// The most tensors that are concatenated in one GPU kernel. A wgpu kernel takes about 30 at most; given
+/// more, it silently gives zeros.
 pub(crate) const CONCAT_LIMIT: usize = 16;
 
-/// How masks are stored on the device of `t`: as bytes in host memory, and as 32-bit words on GPUs,
-/// whose kernels know no smaller ones.
+/// How masks are stored on the device of `t`: as bytes in host memory, and as 32-bit words on GPUs, whose
+/// kernels have no smaller type.
 pub(crate) fn mask_dtype(t: &DispatchTensor) -> BoolDType {
     if is_host(t) {
         BoolDType::Native
@@ -36,7 +36,7 @@ pub(crate) fn mask_dtype(t: &DispatchTensor) -> BoolDType {
     }
 }
 
-/// The element type of a tensor in the tensor dialect, in which 16-bit floats are `f32` like others.
+/// The element type of a tensor in the tensor dialect. 16-bit floats count as `f32`.
 pub fn dtype(t: &DispatchTensor) -> DType {
     match burn_backend::TensorMetadata::dtype(t) {
         BurnDType::Bool(_) => DType::Bool,
@@ -66,7 +66,7 @@ pub fn constant(c: &Constant, device: &DispatchDevice) -> DispatchTensor {
             let values: Vec<bool> = c.values.iter().map(|&x| x != 0.0).collect();
             Dispatch::bool_from_data(TensorData::new(values, shape), device)
         }
-        // GPUs take no masks from the host, only numbers to compare.
+        // A GPU cannot be given masks by the host. It is given numbers, and compares them with 0.
         DType::Bool => {
             let values: Vec<i32> = c.values.iter().map(|&x| i32::from(x != 0.0)).collect();
             let numbers = Dispatch::int_from_data(TensorData::new(values, shape), device);

@@ -1,4 +1,4 @@
-//! Reads tensors into host memory. The host waits for a GPU that holds them.
+//! Reads tensors into host memory. If a GPU holds them, the host waits until it has computed them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,47 +9,48 @@ use burn_dispatch::{Dispatch, DispatchDevice};
 
 use super::CONCAT_LIMIT;
 use super::host::{is_host, values};
-use crate::device::{ExecError, busy};
+use crate::device::{ExecError, with_gpu_access};
 
-/// A tensor with more elements is read alone: copying it takes longer than waiting once more.
+/// The largest number of elements that are concatenated for one read. A larger tensor is read alone,
+/// because copying it on the device takes longer than waiting once more.
 const LARGE: usize = 1 << 20;
 
-/// How often this process has read from a GPU.
+/// The number of times that this process has waited for values from a GPU.
 static READS: AtomicU64 = AtomicU64::new(0);
 
-/// How often this process has waited for values from a GPU.
+/// The number of times that this process has waited for values from a GPU.
 pub fn device_reads() -> u64 {
     READS.load(Ordering::Relaxed)
 }
 
-/// Waits for the data of a tensor, and counts the wait if it is not in host memory.
-pub(crate) fn wait(
+/// Waits for the data of a tensor. The wait is counted if the tensor is not in host memory.
+pub(crate) fn wait_for_data(
     on_host: bool,
     data: impl Future<Output = Result<TensorData, ExecutionError>>,
 ) -> Result<TensorData, ExecError> {
     if !on_host {
         READS.fetch_add(1, Ordering::Relaxed);
     }
-    busy(|| burn_backend::read_sync(data)).map_err(ExecError::from)
+    with_gpu_access(|| burn_backend::read_sync(data)).map_err(ExecError::from)
 }
 
 /// The values of a tensor of floats, in row-major order.
 ///
 /// # Errors
 ///
-/// The device failed in this read, or in any op since the last one.
+/// The device failed in this read, or in any op since the last read.
 pub fn read(tensor: DispatchTensor) -> Result<Vec<f32>, ExecError> {
     if let Some(values) = values(&tensor) {
         return Ok(values);
     }
-    let data = wait(is_host(&tensor), Dispatch::float_into_data(tensor))?;
+    let data = wait_for_data(is_host(&tensor), Dispatch::float_into_data(tensor))?;
     let values = data.try_to_vec::<f32>();
-    // Data may be fetched only here; then an earlier failure is reported here.
+    // Some backends fetch the data only in this conversion, which then reports an earlier failure.
     values.map_err(|error| ExecError::from_message(&error.to_string()))
 }
 
-/// The values of tensors of floats, each in row-major order. The tensors of a GPU are concatenated
-/// there first, so that the host waits once for several.
+/// The values of tensors of floats, each in row-major order. The tensors on a GPU are concatenated there
+/// first, so that the host waits once for several.
 ///
 /// # Errors
 ///
@@ -63,22 +64,22 @@ pub fn read_all(tensors: Vec<DispatchTensor>) -> Result<Vec<Vec<f32>>, ExecError
             continue;
         }
         let device = tensor.device();
-        match gpus.iter_mut().find(|(known, _)| *known == device) {
-            Some((_, own)) => own.push((i, tensor)),
+        match gpus.iter_mut().find(|(gpu, _)| *gpu == device) {
+            Some((_, tensors)) => tensors.push((i, tensor)),
             None => gpus.push((device, vec![(i, tensor)])),
         }
     }
-    for some in gpus.iter().flat_map(|(_, own)| chunks(own)) {
-        let joined = match some {
-            [(_, one)] => one.clone(),
-            _ => join(some.iter().map(|(_, t)| flat(t)).collect()),
+    for chunk in gpus.iter().flat_map(|(_, tensors)| chunks(tensors)) {
+        let concatenated = match chunk {
+            [(_, tensor)] => tensor.clone(),
+            _ => concat_flat(chunk.iter().map(|(_, t)| flatten(t)).collect()),
         };
-        let joined = read(joined)?;
-        let mut rest = &joined[..];
-        for (i, tensor) in some {
-            let (own, after) = rest.split_at(elements(tensor).min(rest.len()));
-            values[*i] = own.to_vec();
-            rest = after;
+        let concatenated = read(concatenated)?;
+        let mut rest = &concatenated[..];
+        for (i, tensor) in chunk {
+            let (head, tail) = rest.split_at(elements(tensor).min(rest.len()));
+            values[*i] = head.to_vec();
+            rest = tail;
         }
     }
     Ok(values)
@@ -90,42 +91,44 @@ pub fn read_all(tensors: Vec<DispatchTensor>) -> Result<Vec<Vec<f32>>, ExecError
 ///
 /// As [`read`].
 pub fn read_ints(tensor: DispatchTensor) -> Result<Vec<i32>, ExecError> {
-    let data = wait(is_host(&tensor), Dispatch::int_into_data(tensor))?;
+    let data = wait_for_data(is_host(&tensor), Dispatch::int_into_data(tensor))?;
     Ok(data.iter::<i32>().collect())
 }
 
-/// Splits tensors into groups that are concatenated on their device, which takes as much memory
-/// again: no large one with others.
-fn chunks(mut all: &[(usize, DispatchTensor)]) -> impl Iterator<Item = &[(usize, DispatchTensor)]> {
+/// Splits tensors into chunks of at most [`LARGE`] elements, which are concatenated on their device. That
+/// takes as much memory again, so a larger tensor is a chunk of its own.
+fn chunks(
+    mut tensors: &[(usize, DispatchTensor)],
+) -> impl Iterator<Item = &[(usize, DispatchTensor)]> {
     std::iter::from_fn(move || {
         let mut size = 0;
         let fits = |(i, (_, tensor)): &(usize, &(usize, DispatchTensor))| {
             size += elements(tensor);
             *i == 0 || size <= LARGE
         };
-        let n = all.iter().enumerate().take_while(fits).count();
-        let (some, rest) = all.split_at(n);
-        all = rest;
-        (!some.is_empty()).then_some(some)
+        let n = tensors.iter().enumerate().take_while(fits).count();
+        let (chunk, rest) = tensors.split_at(n);
+        tensors = rest;
+        (!chunk.is_empty()).then_some(chunk)
     })
 }
 
-/// The elements of a tensor, in row-major order.
-fn flat(tensor: &DispatchTensor) -> DispatchTensor {
+/// The tensor as a vector of its elements, in row-major order.
+fn flatten(tensor: &DispatchTensor) -> DispatchTensor {
     let shape = Shape::from(vec![elements(tensor)]);
     Dispatch::float_reshape(tensor.clone(), shape)
 }
 
-/// Flat tensors, one after another: few at a time, and what that gives again.
-fn join(mut flat: Vec<DispatchTensor>) -> DispatchTensor {
-    while flat.len() > 1 {
-        let some = flat.chunks(CONCAT_LIMIT).map(|some| match some {
-            [one] => one.clone(),
-            _ => Dispatch::float_cat(some.to_vec(), 0),
+/// Concatenates vectors, [`CONCAT_LIMIT`] of them in one kernel, then the results of those kernels.
+fn concat_flat(mut vectors: Vec<DispatchTensor>) -> DispatchTensor {
+    while vectors.len() > 1 {
+        let results = vectors.chunks(CONCAT_LIMIT).map(|chunk| match chunk {
+            [vector] => vector.clone(),
+            _ => Dispatch::float_cat(chunk.to_vec(), 0),
         });
-        flat = some.collect();
+        vectors = results.collect();
     }
-    flat.remove(0)
+    vectors.remove(0)
 }
 
 fn elements(tensor: &DispatchTensor) -> usize {
@@ -151,8 +154,11 @@ mod tests {
         let joined: Vec<usize> = chunks(&numbered).map(<[_]>::len).collect();
         assert_eq!(joined, [39]);
         for n in [1, 2, CONCAT_LIMIT, CONCAT_LIMIT + 1, 39] {
-            let some = all.iter().take(n).map(flat).collect();
-            assert!(read(join(some)).unwrap() == apart[..n].concat(), "{n}");
+            let flat = all.iter().take(n).map(flatten).collect();
+            assert!(
+                read(concat_flat(flat)).unwrap() == apart[..n].concat(),
+                "{n}"
+            );
         }
         assert!(read_all(vec![]).unwrap().is_empty());
         let sizes = [LARGE - 1, 1, 1, LARGE + 5, 2];

@@ -1,4 +1,4 @@
-//! Takes rows of a tensor.
+//! Takes rows of a tensor on its device.
 
 use burn::tensor::{DispatchTensor, Shape, Slice};
 use burn_backend::ops::{FloatTensorOps, IntTensorOps};
@@ -7,7 +7,8 @@ use fedround_ir::tensor::DType;
 
 use super::dtype;
 
-/// The rows of a tensor of numbers whose places `rows` has, in this shape.
+/// Gathers rows of `all`, a tensor of floats or integers. `rows` has the indices of the rows. The result is
+/// reshaped to `shape`.
 pub fn take_rows(all: DispatchTensor, rows: DispatchTensor, shape: &[usize]) -> DispatchTensor {
     let shape = Shape::from(shape.to_vec());
     match dtype(&all) {
@@ -16,7 +17,7 @@ pub fn take_rows(all: DispatchTensor, rows: DispatchTensor, shape: &[usize]) -> 
     }
 }
 
-/// The integers of a vector from one place to another.
+/// The elements `from..to` of a vector of integers.
 pub fn take_ints(all: DispatchTensor, from: usize, to: usize) -> DispatchTensor {
     Dispatch::int_slice(all, &[Slice::new(from as isize, Some(to as isize), 1)])
 }

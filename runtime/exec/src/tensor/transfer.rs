@@ -7,12 +7,12 @@ use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_ir::tensor::DType;
 
 use super::host::is_host;
-use super::readback::{read, read_all, wait};
+use super::readback::{read, read_all, wait_for_data};
 use super::{dtype, from_floats, mask_dtype};
 use crate::device::ExecError;
 
-/// Moves tensors to a device. Those that are elsewhere are copied through host memory, and the host
-/// waits once for several of them.
+/// Moves tensors to a device. Tensors of other devices are copied through host memory, and the host waits
+/// once for several of them.
 ///
 /// # Errors
 ///
@@ -49,10 +49,10 @@ pub fn transfer(t: DispatchTensor, device: &DispatchDevice) -> Result<DispatchTe
         }
         DType::I32 => {
             let on_host = is_host(&t);
-            let data = wait(on_host, Dispatch::int_into_data(t))?;
+            let data = wait_for_data(on_host, Dispatch::int_into_data(t))?;
             Dispatch::int_from_data(data, device)
         }
-        // Masks are stored in several ways.
+        // The devices store masks differently (see `mask_dtype`), so a mask is transferred as integers.
         DType::Bool => {
             let numbers = transfer(Dispatch::bool_into_int(t, IntDType::I32), device)?;
             let mask = mask_dtype(&numbers);

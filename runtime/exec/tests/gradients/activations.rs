@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use crate::gradients::case::{Case, Unary, check_all, check_all_by_differences, few_cases, weigh};
 
-/// The ranges cross the kinks without a value on one.
+/// The ranges contain the kinks of the functions, but no value lies on one.
 const ACTIVATIONS: &[Unary] = &[
     ("relu", |x| weigh(relu(x.clone()) * x), -1.0, 1.1),
     ("sigmoid", |x| weigh(sigmoid(x)), -3.0, 3.1),
@@ -34,7 +34,7 @@ const ACTIVATIONS: &[Unary] = &[
     ("log_softmax 0", |x| weigh(log_softmax(x, 0)), -1.0, 1.1),
 ];
 
-/// burn-autodiff computes these in `f32`.
+/// burn-autodiff computes the gradients of these in `f32`.
 const HARD: &[Unary] = &[(
     "hard_sigmoid",
     |x| weigh(hard_sigmoid(x, 0.2, 0.5)),
@@ -42,7 +42,7 @@ const HARD: &[Unary] = &[(
     4.1,
 )];
 
-/// Far out, where the formulas would over- or underflow if written naively.
+/// Large arguments, for which a naive formula would overflow or underflow.
 const EXTREMES: &[Unary] = &[
     ("log_sigmoid", |x| weigh(log_sigmoid(x)), -200.0, 200.1),
     ("sigmoid", |x| weigh(sigmoid(x)), -80.0, 80.1),

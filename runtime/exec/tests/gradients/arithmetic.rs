@@ -1,4 +1,4 @@
-//! Arithmetic on elements, with scalars and between tensors.
+//! Gradients of element-wise arithmetic, with scalars and between tensors.
 
 use burn::tensor::Tensor;
 use proptest::prelude::*;
@@ -41,7 +41,7 @@ const FUNCTIONS: &[Unary] = &[
     ("erf", |x| weigh(x.erf()), -2.0, 2.1),
 ];
 
-/// Reductions and the comparisons that masks are made of.
+/// Reductions, and the comparisons that give masks.
 const MASKS: &[Unary] = &[
     (
         "greater",

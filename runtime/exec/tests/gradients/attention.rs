@@ -1,4 +1,4 @@
-//! Scaled dot-product attention and its options.
+//! Gradients of scaled dot-product attention and its options.
 
 use burn::tensor::module::attention;
 use burn::tensor::ops::AttentionModuleOptions;
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use crate::gradients::case::{Case, few_cases, weigh};
 
-/// True where a key is hidden: all keys of the first query, every third of the others.
+/// A mask, set where a key is hidden: all keys of the first query, and every third key of the others.
 fn hidden(shape: [usize; 4], x: &Tensor<4>) -> Tensor<4, Bool> {
     let [_, _, rows, columns] = shape;
     let n: usize = shape.iter().product();
@@ -41,7 +41,7 @@ proptest! {
         case("biased attention").check(&|x| run(x, None, Some(x[3].clone()), plain()));
         case("capped attention").check(&|x| run(x, None, Some(x[3].clone()), capped()));
         case("causal attention").check(&|x| run(x, None, None, causal()));
-        // burn-autodiff takes no mask.
+        // burn-autodiff does not support a mask.
         case("masked attention").check_by_differences(&|x| run(x, Some(hidden(shape, &x[0])), Some(x[3].clone()), plain()));
         case("masked causal attention").check_by_differences(&|x| run(x, Some(hidden(shape, &x[0])), None, causal()));
     }

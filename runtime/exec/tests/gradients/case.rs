@@ -1,4 +1,4 @@
-//! One function at one point, and what is checked of it.
+//! A test case: a function at a point, and the checks of its value and its gradients there.
 
 use std::sync::Once;
 
@@ -14,7 +14,7 @@ use crate::gradients::differences::{component, direction, slope};
 
 pub type Function<'a> = &'a dyn Fn(&[Tensor<4>]) -> Tensor<1>;
 
-/// burn's CPU, where what a function makes without naming a type is `f64`, as its inputs are.
+/// burn's CPU device. Tensors that a function creates without a type are `f64` there, like its inputs.
 pub fn device() -> Device {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -69,7 +69,7 @@ impl Case {
         let seed = self.seed + self.shapes.len() as u64;
         let order = fedround_random::permutation(n, fedround_random::StreamKey::root(seed));
         let value = |i: usize| low + (high - low) * (i as f64 + 0.5) / n as f64;
-        // What `f32` holds of it, so that all sides start from the same point.
+        // The values are rounded to `f32`, so that all sides start from the same point.
         let value = |i: usize| f64::from(value(i) as f32);
         self.point.push(order.into_iter().map(value).collect());
         self.shapes.push(shape);
@@ -152,7 +152,7 @@ impl Case {
         }
     }
 
-    /// Central difference of the value in one element.
+    /// The central difference of the value in one element.
     fn partial(&self, f: Function<'_>, point: &Point, k: usize, i: usize) -> f64 {
         let mut along: Point = point.iter().map(|p| vec![0.0; p.len()]).collect();
         along[k][i] = 1.0;
@@ -199,7 +199,7 @@ impl Case {
         f(&self.tensors(&device(), point)).into_scalar()
     }
 
-    /// Value and gradient by burn, in `f64`.
+    /// The value and the gradient by burn, in `f64`.
     pub fn burns(&self, f: Function<'_>, point: &Point) -> (f64, Point) {
         let device = device().autodiff();
         let tensors: Vec<Tensor<4>> = self.tensors(&device, point);
@@ -221,7 +221,7 @@ impl Case {
         self.shapes.iter().zip(point).map(tensor).collect()
     }
 
-    /// Whether two lists agree to a part of the largest element or of `least`.
+    /// Whether two lists agree within a fraction of the largest element, or of `least` if that is larger.
     pub fn close(&self, what: &str, ours: &[f64], expected: &[f64], tolerance: f64, least: f64) {
         assert_eq!(ours.len(), expected.len(), "{}: {what}", self.name);
         let scale = expected.iter().fold(least, |m, x| m.max(x.abs()));

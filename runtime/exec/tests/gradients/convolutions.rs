@@ -1,4 +1,4 @@
-//! Convolutions, transposed convolutions, linear layers and pools.
+//! Gradients of convolutions, transposed convolutions, linear layers and pools.
 
 use burn::tensor::Tensor;
 use burn::tensor::module::*;
@@ -109,7 +109,7 @@ proptest! {
         case("avg_pool1d").check(&|x| weigh(avg_pool1d(row(x), mean(avg, counted)).exp()));
     }
 
-    /// Padding that differs at the ends of a side: by itself, of convolutions and of pools.
+    /// Padding that differs between the two ends of a dimension: by itself, of convolutions, and of pools.
     #[test]
     fn uneven_padding(n in 1usize..3, ends in prop::array::uniform4(0usize..3), side in 4usize..6, seed in 0u32..1000) {
         let [top, bottom, left, right] = ends;

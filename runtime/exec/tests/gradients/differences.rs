@@ -1,4 +1,4 @@
-//! Differences of functions, and directions to take them along.
+//! Central differences of functions along a direction.
 
 use fedround_ir::Loc;
 use fedround_ir::tensor::{Constant, Graph, Op, Val};
@@ -19,7 +19,7 @@ pub fn slope(point: &Point, along: &Point, step: f64, f: impl Fn(&Point) -> Poin
     above.iter().zip(&below).map(slopes).collect()
 }
 
-/// An uneven direction in the space of a tensor.
+/// A direction in the space of a tensor whose components differ.
 pub fn direction(shape: &[usize]) -> Vec<f64> {
     let n: usize = shape.iter().product();
     (0..n)

@@ -1,4 +1,4 @@
-//! Integers: indices, labels, and what reads and writes at them.
+//! Gradients of ops with integers: reads and writes at indices, and labels.
 
 use burn::tensor::activation::log_softmax;
 use burn::tensor::module::embedding;

@@ -1,4 +1,4 @@
-//! Gradients through gradients, as methods take them.
+//! Gradients of functions that contain gradients, as in the methods of papers.
 
 use burn::tensor::Tensor;
 use fedround_ir::Loc;
@@ -12,7 +12,7 @@ use crate::gradients::differences::slope;
 
 const ALPHA: f64 = 0.3;
 
-/// Cross-entropy of a linear softmax model of `w: [1, 1, 3, 4]` on four fixed examples.
+/// The cross-entropy of a linear softmax model `w: [1, 1, 3, 4]` on four fixed examples.
 fn loss(w: &[Tensor<4>]) -> Tensor<1> {
     let w: Tensor<2> = w[0].clone().reshape([3, 4]);
     let device = w.device();

@@ -1,4 +1,4 @@
-//! Losses of the methods' papers.
+//! Gradients of the losses of federated methods, by the equations of their papers.
 
 use burn::tensor::activation::{log_sigmoid, log_softmax, relu, softmax};
 use burn::tensor::linalg::cosine_similarity;

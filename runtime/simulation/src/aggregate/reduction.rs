@@ -115,7 +115,7 @@ impl Reduction {
 /// Bytes on the wire of what a value of the program is at run time, as `f32` and `i32`.
 pub(crate) fn bytes(program: &Program, of: Value, value: &RtVal) -> u64 {
     match value {
-        RtVal::Params(_) => program.crossing(of) as u64,
+        RtVal::Params(_) => program.transferred_bytes(of) as u64,
         RtVal::Tensor(t) => 4 * t.shape().num_elements() as u64,
         // It stays where it is.
         RtVal::Held => 0,

@@ -46,7 +46,7 @@ pub(crate) struct Replayable<'a, 'b> {
 /// The form of a step of which each leaf's next value is an output. What the segment hands through
 /// stays where it is.
 fn layout(segment: &Segment, inputs: Vec<InputRole>, mut next: Vec<Option<usize>>) -> StepLayout {
-    let passed = segment.plan.passed();
+    let passed = segment.plan.forwarded_inputs();
     for (leaf, from) in next.iter_mut().enumerate() {
         let input = from.and_then(|output| passed.get(output).copied().flatten());
         if input.and_then(|i| inputs.get(i)) == Some(&InputRole::State(leaf)) {

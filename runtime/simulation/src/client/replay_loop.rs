@@ -39,7 +39,7 @@ pub(crate) enum LoopRun<'a, 'b> {
 impl Recorded<'_, '_> {
     /// Copies of the values of a group of clients.
     fn values(&self, device: &DispatchDevice) -> Option<Vec<RtVal>> {
-        Some(self.plan.values(self.step.state(device)?, false))
+        Some(self.plan.values(self.step.copy_state(device)?, false))
     }
 }
 
@@ -66,7 +66,7 @@ impl Clients<'_> {
             },
             rows: of.size.unwrap_or_default() * self.ids.len(),
             // What is read anew before each step has to be read.
-            together: if plan.fresh.is_empty() {
+            steps_per_graph: if plan.fresh.is_empty() {
                 of.together
             } else {
                 1
@@ -94,7 +94,7 @@ impl Clients<'_> {
         for batches in steps {
             let batches = batches?;
             let full = recorded.plan.of.size == Some(batches.n);
-            if full && let Some(steps) = recorded.step.block() {
+            if full && let Some(steps) = recorded.step.block_steps() {
                 let all = batches.live.iter().all(|&live| live);
                 if all {
                     ready.push(batches);
@@ -112,10 +112,10 @@ impl Clients<'_> {
                 continue;
             }
             let Recorded { plan, step } = &mut recorded;
-            let values = plan.values(step.state(device).ok_or_else(lost)?, self.alone());
+            let values = plan.values(step.copy_state(device).ok_or_else(lost)?, self.alone());
             let values = self.step(op, body, env, batches, values)?;
-            step.set(self.flat(op, &values)?).ok_or_else(lost)?;
-            step.stats.plain("a batch is not full", 1);
+            step.set_state(self.flat(op, &values)?).ok_or_else(lost)?;
+            step.stats.count_plain("a batch is not full", 1);
         }
         for last in ready {
             self.replay_batches((op, body), env, last, &mut recorded)?;
@@ -169,7 +169,7 @@ impl Clients<'_> {
             let new = recorded.values(device).ok_or_else(lost)?;
             let kept = select_all(&live, &new, &old, device).ok_or_else(lost)?;
             let kept = self.flat(op, &kept)?;
-            recorded.step.set(kept).ok_or_else(lost)?;
+            recorded.step.set_state(kept).ok_or_else(lost)?;
         }
         Ok(())
     }
@@ -196,7 +196,7 @@ impl Clients<'_> {
         let mut recorded = match recorded {
             LoopRun::Replayed(recorded) => recorded,
             LoopRun::Plain(why) => {
-                replays.plain(&why, times as u64);
+                replays.count_plain(&why, times as u64);
                 return repeat(self, cx, control, body, env);
             }
         };
@@ -217,7 +217,7 @@ impl Clients<'_> {
         op: &Op,
         Recorded { plan, step }: Recorded<'_, '_>,
     ) -> Result<Vec<RtVal>, RunError> {
-        let state = step.state(self.cx.program.device());
+        let state = step.copy_state(self.cx.program.device());
         let state = state.ok_or_else(|| missing(op, "buffer"))?;
         let values = plan.values(state, self.alone());
         plan.replays.give_back(*step);
@@ -271,7 +271,7 @@ impl Clients<'_> {
             values = self.step(op, body, env, batches?, values)?;
             count += 1;
         }
-        replays.plain(why, count);
+        replays.count_plain(why, count);
         Ok(values)
     }
 

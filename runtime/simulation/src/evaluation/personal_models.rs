@@ -26,7 +26,7 @@ impl EvaluationProgram {
     pub fn on(&self, device: &DispatchDevice) -> Self {
         Self {
             name: self.name.clone(),
-            program: self.program.on(device),
+            program: self.program.for_device(device),
         }
     }
 }
@@ -43,7 +43,7 @@ pub(crate) fn evaluations(
 ) -> Result<Vec<EvaluationProgram>, CompileError> {
     let staged = stage_evaluations(algorithm, &program.model().objective())?;
     let compiled = staged.into_iter().map(|staged| {
-        let program = program.compile_beside(staged.phases)?;
+        let program = program.compile_other_phases(staged.phases)?;
         let name = staged.name;
         Ok(EvaluationProgram { name, program })
     });

@@ -48,7 +48,7 @@ impl Table {
 
 /// Whether each leaf of a value crosses.
 pub(super) fn crossing(program: &Program, without: &Leaves) -> Vec<bool> {
-    let left_out = program.among(without).into_iter();
+    let left_out = program.leaf_mask(without).into_iter();
     left_out.map(|left_out| !left_out).collect()
 }
 
@@ -85,7 +85,7 @@ pub(super) fn returned(
     let made = ops.find(|op| op.results.contains(&value))?;
     match (&made.kind, made.operands.as_slice()) {
         (OpKind::Tree(TreeOp::ReplaceParts(names)), [rest, taken]) => {
-            let named = program.among(&Leaves::named(names));
+            let named = program.leaf_mask(&Leaves::named(names));
             let from = match named.get(leaf).copied().unwrap_or_default() {
                 true => taken,
                 false => rest,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fedround_exec::program::drawn;
+use fedround_exec::program::sample_size;
 use fedround_ir::fed::{FedOp, Op, OpKind};
 
 use super::server::Server;
@@ -31,7 +31,7 @@ impl Server<'_> {
         // The newcomer's place among those drawn from, of which there are others.
         let new = self.cx.joined().and_then(|(k, new)| Some((place(k)?, new)));
         let others = clients - usize::from(new.is_some());
-        let m = new.map_or_else(|| drawn(c, others), |(_, new)| new.beside(others));
+        let m = new.map_or_else(|| sample_size(c, others), |(_, new)| new.beside(others));
         let new = new.map(|(place, _)| place);
         let wanted = m.min(others) + usize::from(new.is_some());
         let m = match self.cx.fates {

@@ -235,7 +235,7 @@ impl Results {
                 running.add_sums(sums);
                 // Elements of 64 bits.
                 let of = sources.first().map(|(of, _)| *of);
-                self.bytes += of.map_or(0, |of| 2 * cx.program.crossing(of) as u64);
+                self.bytes += of.map_or(0, |of| 2 * cx.program.transferred_bytes(of) as u64);
             }
         }
         let yields = outcome.yields;

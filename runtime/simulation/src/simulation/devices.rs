@@ -15,7 +15,7 @@ use crate::context::RoundContext;
 use crate::device_data::DeviceData;
 use crate::device_examples::DeviceExamples;
 use fedround_exec::CompileError;
-use fedround_exec::device::{catch_panic, gpu_info, is_cpu, trains_on};
+use fedround_exec::device::{catch_panic, gpu_info, is_cpu, register_training_device};
 use fedround_exec::{Device, DeviceError, ExecError};
 
 use crate::error::RunError;
@@ -50,7 +50,7 @@ fn cache(program: &Program, graphs: GraphCapture) -> Option<StepCache> {
 
 impl Site {
     pub fn new(program: Program, batch: CohortBatch) -> Self {
-        trains_on(program.device());
+        register_training_device(program.device());
         Self {
             group: batch.clients(&program),
             replays: cache(&program, GraphCapture::default()),
@@ -74,7 +74,7 @@ impl Site {
         let evaluations = self.evaluations.iter().map(|own| own.on(device));
         Self {
             evaluations: evaluations.collect(),
-            ..Self::new(self.program.on(device), batch)
+            ..Self::new(self.program.for_device(device), batch)
         }
     }
 
@@ -119,7 +119,7 @@ impl Site {
     pub fn free(&mut self) {
         self.examples = None;
         if let Some(replays) = &self.replays {
-            replays.forget();
+            replays.clear();
         }
         Dispatch::memory_cleanup(self.program.device());
     }

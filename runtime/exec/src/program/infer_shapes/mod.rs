@@ -1,11 +1,16 @@
-//! The shapes with which a program is compiled and printed before any client has run: one client,
-//! full batches, and the rows that follow from these.
+//! Infers the shapes with which a program is compiled and printed before any client has run: those of one
+//! client with full batches.
+//!
+//! *Rows* are values with one row for each example, such as features and labels. Their types follow from the
+//! batches that they are computed from. A walk visits the ops in program order and passes the types on. When
+//! it comes to a segment, it calls a function of the caller, which compiles the segment and gives the types of
+//! its results.
 
 mod row_types;
 
 use std::collections::HashMap;
 
-use fedround_ir::fed::{FedOp, Kind, OpKind, OptOp, Place, Value};
+use fedround_ir::fed::{FedOp, Kind, Op, OpKind, OptOp, Place, Value};
 use fedround_ir::tensor::TensorType;
 use fedround_passes::PassManager;
 use fedround_passes::lowering::Frontend;
@@ -16,10 +21,10 @@ use super::compile_segment::Variant;
 use super::error::CompileError;
 use row_types::state;
 
-/// How many clients' rows `fed.concat` joins in this form.
+/// The assumed number of clients whose rows `fed.concat` concatenates.
 const COHORT: usize = 2;
 
-/// The shape of one row: a number of its own for each row of numbers.
+/// The shape of one row of a value of this shape; `[1]` if each row is one number.
 fn row_shape(shape: &[usize]) -> Vec<usize> {
     match shape {
         [_, row @ ..] if !row.is_empty() => row.to_vec(),
@@ -27,28 +32,36 @@ fn row_shape(shape: &[usize]) -> Vec<usize> {
     }
 }
 
-/// Compiles a segment; gives its features and labels.
-pub(crate) type Visit<'v> =
+/// Compiles a segment, and gives the types of the rows among its results.
+pub(crate) type VisitSegment<'v> =
     &'v mut dyn FnMut(&Variant) -> Result<Vec<(Value, TensorType)>, CompileError>;
 
-/// Types of the features and labels in states, by where the state is and its name.
-pub(super) type Kept = HashMap<(Place, String), TensorType>;
+/// The types of the rows that states hold, by the place and the name of the state.
+pub(super) type StateTypes = HashMap<(Place, String), TensorType>;
 
 impl Program {
-    /// Visits the segments in program order. Batches that are as large as those of the spec's
-    /// [first loop](Self::batch_size) have `batch` examples, others as many as the spec says.
-    pub(crate) fn visit(&self, batch: usize, visit: Visit) -> Result<(), CompileError> {
+    /// Calls `visit` for each segment, in program order. Batches of the size of the spec's
+    /// [first loop](Self::batch_size) have `batch` examples; others have the size in the spec.
+    pub(crate) fn visit_segments(
+        &self,
+        batch: usize,
+        visit: VisitSegment,
+    ) -> Result<(), CompileError> {
         Walk::new(self, batch, visit).block(&self.schedule.round)
     }
 
-    /// Works out what states hold from what is kept in them; `earlier` phases kept some. A state may
-    /// be kept after it is read, and made from another: each walk knows what the last one found.
-    pub(super) fn infer_kept(
+    /// Infers the types of the rows in states from the ops that write them. `earlier` has the states that earlier
+    /// phases write.
+    ///
+    /// A state may be read before it is written, in the round before, and its value may be computed from
+    /// another state. The walk is therefore repeated until it finds no more types. Each walk knows the types
+    /// that the last one found.
+    pub(super) fn infer_state_types(
         &mut self,
-        earlier: &Kept,
+        earlier: &StateTypes,
         passes: &mut PassManager,
     ) -> Result<(), CompileError> {
-        self.kept.clone_from(earlier);
+        self.state_types.clone_from(earlier);
         let module = &self.schedule.module;
         let rows = |v: &Value| matches!(module.type_of(*v).kind, Kind::Tensor | Kind::Labels);
         let mut states = self.linked.all_ops().filter(|op| state(op).is_some());
@@ -57,47 +70,52 @@ impl Program {
         }
         loop {
             let this = &*self;
-            let compile = &mut |variant: &Variant| Ok(this.compiled(variant, passes)?.rows.clone());
+            let compile = &mut |variant: &Variant| {
+                let segment = this.segment_with(variant, passes)?;
+                Ok(segment.rows.clone())
+            };
             let mut walk = Walk::new(this, this.batch_size(), compile);
-            walk.all_known = true;
+            walk.skip_unknown = true;
             walk.block(&this.schedule.round)?;
-            let found = walk.found;
-            let before = self.kept.len();
-            for (state, ty) in found {
-                self.kept.entry(state).or_insert(ty);
+            let written = walk.written;
+            let before = self.state_types.len();
+            for (state, ty) in written {
+                self.state_types.entry(state).or_insert(ty);
             }
-            if self.kept.len() == before {
+            if self.state_types.len() == before {
                 return Ok(());
             }
         }
     }
 }
 
+/// A walk through the ops of a round, in program order.
 struct Walk<'a, 'v> {
     program: &'a Program,
+    /// The size of batches that are as large as the spec's first batch.
     batch: usize,
-    /// Types of the features and labels so far.
+    /// The types of rows that are known so far.
     rows: HashMap<Value, TensorType>,
-    /// How many examples batches have.
+    /// The number of examples of each batch.
     batches: HashMap<Value, usize>,
-    /// What is kept in states.
-    found: Kept,
-    /// Whether segments are left out that read something of an unknown type.
-    all_known: bool,
-    /// How many clients' rows are joined here.
+    /// The types of the rows that this walk saw written to states.
+    written: StateTypes,
+    /// Whether to skip segments that read rows of an unknown type.
+    skip_unknown: bool,
+    /// The number of clients whose rows are concatenated in the block that is visited.
     cohort: usize,
-    visit: Visit<'v>,
+    visit: VisitSegment<'v>,
 }
 
 impl<'a, 'v> Walk<'a, 'v> {
-    fn new(program: &'a Program, batch: usize, visit: Visit<'v>) -> Self {
+    fn new(program: &'a Program, batch: usize, visit: VisitSegment<'v>) -> Self {
         Self {
             program,
             batch,
             rows: HashMap::new(),
             batches: HashMap::new(),
-            found: HashMap::new(),
-            all_known: false,
+            written: HashMap::new(),
+            skip_unknown: false,
             cohort: COHORT,
             visit,
         }
@@ -119,12 +137,10 @@ impl Walk<'_, '_> {
         let program = self.program;
         let ins = &program.schedule.segments[segment].ins;
         let kind = |v: &Value| program.schedule.module.type_of(*v).kind;
-        let of_rows = |v: &&Value| matches!(kind(v), Kind::Tensor | Kind::Labels);
-        let known = ins
-            .iter()
-            .filter(of_rows)
-            .all(|v| self.rows.contains_key(v));
-        if self.all_known && !known {
+        let is_rows = |v: &&Value| matches!(kind(v), Kind::Tensor | Kind::Labels);
+        let mut row_inputs = ins.iter().filter(is_rows);
+        let all_known = row_inputs.all(|v| self.rows.contains_key(v));
+        if self.skip_unknown && !all_known {
             return Ok(());
         }
         let batches = ins.iter().filter(|v| kind(v) == Kind::Batch);
@@ -144,55 +160,79 @@ impl Walk<'_, '_> {
     fn control(&mut self, control: &Control) -> Result<(), CompileError> {
         let op = &control.op;
         if let (OpKind::Fed(FedOp::Map), Some(body)) = (&op.kind, &control.body) {
-            self.hand_on(&op.operands, body.args.get(1..).unwrap_or_default());
-            self.block(body)?;
-            self.hand_on(&body.yields, &op.results);
-            for reduction in &control.reductions {
-                self.hand_on(&reduction.operands, &reduction.results);
-            }
-            return Ok(());
+            return self.map(control, body);
         }
-        if let (Some((control_operands, own)), Some(body)) = (op.kind.carried_from(), &control.body)
-        {
-            let carried = op.operands.get(control_operands..).unwrap_or_default();
-            match op.kind {
-                OpKind::Opt(OptOp::ForRows(n)) => {
-                    self.rows_of(&op.operands[2..2 + n], &body.args, op.operands.get(1));
-                }
-                OpKind::Opt(OptOp::ForBatches) => self.batch(body.args.first(), op.operands.get(2)),
-                // They have no rows or batches of their own, or carry nothing.
-                OpKind::Opt(
-                    OptOp::Repeat
-                    | OptOp::OneBatch
-                    | OptOp::Collect
-                    | OptOp::SampleRows
-                    | OptOp::SmallestRows
-                    | OptOp::Grad,
-                )
-                | OpKind::Fed(_)
-                | OpKind::Arith(_)
-                | OpKind::External(_)
-                | OpKind::Tree(_)
-                | OpKind::Privacy(_) => {}
-            }
-            self.hand_on(carried, body.args.get(own..).unwrap_or_default());
-            let around = self.cohort;
-            if op.kind == OpKind::Fed(FedOp::InTurn) {
-                self.cohort = 1;
-            }
-            self.block(body)?;
-            self.cohort = around;
-            self.hand_on(&body.yields, &op.results);
-            return Ok(());
+        if let (Some(start), Some(body)) = (op.kind.carried_from(), &control.body) {
+            return self.carrying_loop(op, body, start);
         }
+        self.other_op(control)
+    }
+
+    /// `fed.map`, with the reductions that follow it directly.
+    fn map(&mut self, control: &Control, body: &Block) -> Result<(), CompileError> {
+        let op = &control.op;
+        self.copy_types(&op.operands, body.args.get(1..).unwrap_or_default());
+        self.block(body)?;
+        self.copy_types(&body.yields, &op.results);
+        for reduction in &control.reductions {
+            self.copy_types(&reduction.operands, &reduction.results);
+        }
+        Ok(())
+    }
+
+    /// A loop with loop-carried values. `first_operand` and `first_arg` are the numbers of the first carried
+    /// operand and of the first carried argument of the body.
+    fn carrying_loop(
+        &mut self,
+        op: &Op,
+        body: &Block,
+        (first_operand, first_arg): (usize, usize),
+    ) -> Result<(), CompileError> {
+        let carried = op.operands.get(first_operand..).unwrap_or_default();
+        match op.kind {
+            OpKind::Opt(OptOp::ForRows(n)) => {
+                self.take_rows(&op.operands[2..2 + n], &body.args, op.operands.get(1));
+            }
+            OpKind::Opt(OptOp::ForBatches) => {
+                self.define_batch(body.args.first(), op.operands.get(2))
+            }
+            // Other ops have no rows or batches of their own, or carry nothing.
+            OpKind::Opt(
+                OptOp::Repeat
+                | OptOp::OneBatch
+                | OptOp::Collect
+                | OptOp::SampleRows
+                | OptOp::SmallestRows
+                | OptOp::Grad,
+            )
+            | OpKind::Fed(_)
+            | OpKind::Arith(_)
+            | OpKind::External(_)
+            | OpKind::Tree(_)
+            | OpKind::Privacy(_) => {}
+        }
+        self.copy_types(carried, body.args.get(first_arg..).unwrap_or_default());
+        let outer_cohort = self.cohort;
+        if op.kind == OpKind::Fed(FedOp::InTurn) {
+            self.cohort = 1;
+        }
+        self.block(body)?;
+        self.cohort = outer_cohort;
+        self.copy_types(&body.yields, &op.results);
+        Ok(())
+    }
+
+    /// An op that is neither a map nor a loop with loop-carried values.
+    fn other_op(&mut self, control: &Control) -> Result<(), CompileError> {
+        let op = &control.op;
         match &op.kind {
             OpKind::Opt(OptOp::SampleRows) => {
                 let rows = op.operands.get(1..).unwrap_or_default();
-                self.rows_of(rows, &op.results, op.operands.first());
+                self.take_rows(rows, &op.results, op.operands.first());
             }
             OpKind::Opt(OptOp::SmallestRows) => {
                 let rows = op.operands.get(2..).unwrap_or_default();
-                self.rows_of(rows, &op.results, op.operands.first());
+                self.take_rows(rows, &op.results, op.operands.first());
             }
             OpKind::Fed(FedOp::EveryClass | FedOp::LocalClasses) => {
                 let classes = self.program.model.task().classes;
@@ -202,12 +242,16 @@ impl Walk<'_, '_> {
                 let n = op.operands.first().and_then(|v| self.program.index(*v));
                 self.define(&op.results, &TensorType::i32([n.unwrap_or(1)]));
             }
-            OpKind::Fed(FedOp::ClientState(..) | FedOp::ServerState(..)) => self.read(op),
-            OpKind::Fed(FedOp::SetClientState(_) | FedOp::SetServerState(_)) => self.keep(op),
-            OpKind::Opt(OptOp::OneBatch) => self.batch(op.results.first(), op.operands.get(1)),
+            OpKind::Fed(FedOp::ClientState(..) | FedOp::ServerState(..)) => self.read_state(op),
+            OpKind::Fed(FedOp::SetClientState(_) | FedOp::SetServerState(_)) => {
+                self.write_state(op)
+            }
+            OpKind::Opt(OptOp::OneBatch) => {
+                self.define_batch(op.results.first(), op.operands.get(1))
+            }
             OpKind::Fed(FedOp::ServerStateOr(_) | FedOp::Personal(..)) => {
                 let first = op.operands.len().saturating_sub(1);
-                self.hand_on(op.operands.get(first..).unwrap_or_default(), &op.results);
+                self.copy_types(op.operands.get(first..).unwrap_or_default(), &op.results);
             }
             OpKind::Fed(FedOp::Public(column, kind)) => {
                 let count = op.operands.first().and_then(|v| self.program.index(*v));
@@ -218,9 +262,9 @@ impl Walk<'_, '_> {
             }
             OpKind::Opt(OptOp::Collect) => {
                 if let Some(body) = &control.body {
-                    self.batch(body.args.first(), op.operands.get(1));
+                    self.define_batch(body.args.first(), op.operands.get(1));
                     self.block(body)?;
-                    self.hand_on(&body.yields, &op.results);
+                    self.copy_types(&body.yields, &op.results);
                 }
                 return Ok(());
             }
@@ -241,7 +285,7 @@ impl Walk<'_, '_> {
             }
             OpKind::Fed(FedOp::Split(Kind::Scalar)) => {}
             OpKind::Fed(FedOp::Split(_)) => {
-                self.hand_on(&op.operands, &op.results);
+                self.copy_types(&op.operands, &op.results);
                 let row = op.results.first().and_then(|v| self.rows.get_mut(v));
                 if let Some(ty) = row {
                     ty.shape = row_shape(&ty.shape);
@@ -251,7 +295,7 @@ impl Walk<'_, '_> {
                 self.define(&op.results, &TensorType::f32([self.cohort]));
             }
             OpKind::Fed(FedOp::Concat) => {
-                self.hand_on(&op.operands, &op.results);
+                self.copy_types(&op.operands, &op.results);
                 let joined = op.results.first().and_then(|v| self.rows.get_mut(v));
                 if let Some(rows) = joined.and_then(|ty| ty.shape.first_mut()) {
                     *rows *= self.cohort;
@@ -300,7 +344,7 @@ impl Walk<'_, '_> {
             | OpKind::Arith(_)
             | OpKind::External(_)
             | OpKind::Tree(_)
-            | OpKind::Privacy(_) => self.hand_on(&op.operands, &op.results),
+            | OpKind::Privacy(_) => self.copy_types(&op.operands, &op.results),
         }
         match &control.body {
             Some(body) => self.block(body),

@@ -1,5 +1,5 @@
-//! The types of features and labels that a walk through a program knows: how operations hand them on, and
-//! how states keep them.
+//! The rules by which shape inference finds the types of rows: how ops pass them on, and how states store
+//! them.
 
 use fedround_ir::fed::{FedOp, Kind, Op, OpKind, Place, Value};
 use fedround_ir::tensor::TensorType;
@@ -7,6 +7,7 @@ use fedround_ir::tensor::TensorType;
 use super::Walk;
 
 impl Walk<'_, '_> {
+    /// Sets the type of all `values`.
     pub(super) fn define(&mut self, values: &[Value], ty: &TensorType) {
         let typed = values.iter().map(|v| (*v, ty.clone()));
         self.rows.extend(typed);
@@ -17,15 +18,15 @@ impl Walk<'_, '_> {
         value.map(ty) == Some(Kind::Scalar)
     }
 
-    /// How many rows a value has; 0 where it is unknown.
+    /// The number of rows of a value; 0 if its type is unknown.
     pub(super) fn count_rows(&self, value: Option<&Value>) -> usize {
         let ty = value.and_then(|v| self.rows.get(v));
         ty.and_then(|ty| ty.shape.first().copied())
             .unwrap_or_default()
     }
 
-    /// At most `size` rows of values.
-    pub(super) fn rows_of(&mut self, from: &[Value], to: &[Value], size: Option<&Value>) {
+    /// Gives each value in `to` the type of the value in `from`, with at most `size` rows.
+    pub(super) fn take_rows(&mut self, from: &[Value], to: &[Value], size: Option<&Value>) {
         let size = size
             .and_then(|v| self.program.index(*v))
             .unwrap_or(1)
@@ -40,29 +41,32 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// A batch of a size of the spec's.
-    pub(super) fn batch(&mut self, batch: Option<&Value>, size: Option<&Value>) {
-        let own = size
+    /// Sets the size of a batch. A batch of the size of the spec's first batch gets the batch size of the walk,
+    /// and others keep that of the spec.
+    pub(super) fn define_batch(&mut self, batch: Option<&Value>, size: Option<&Value>) {
+        let spec_size = size
             .and_then(|v| self.program.index(*v))
             .unwrap_or(1)
             .max(1);
-        let size = match own == self.program.batch_size() {
+        let size = match spec_size == self.program.batch_size() {
             true => self.batch,
-            false => own,
+            false => spec_size,
         };
         self.batches.extend(batch.map(|v| (*v, size)));
     }
 
-    /// What a state holds. A state that nothing keeps is taken to be a batch of the model's inputs,
-    /// or of class labels: to read it ends the run.
-    pub(super) fn read(&mut self, op: &Op) {
+    /// Gives the result of an op that reads a state the type of the values stored there. A state that no op
+    /// writes is assumed to hold a batch of the model's inputs or of class labels; a run that reads such a
+    /// state ends with an error.
+    pub(super) fn read_state(&mut self, op: &Op) {
         let program = self.program;
         let Some((v, state)) = op.results.first().zip(state(op)) else {
             return;
         };
-        let kept = self.found.get(&state).or_else(|| program.kept.get(&state));
-        let unknown = match program.schedule.module.type_of(*v).kind {
-            _ if kept.is_some() || self.all_known => None,
+        let written = self.written.get(&state);
+        let stored = written.or_else(|| program.state_types.get(&state));
+        let assumed = match program.schedule.module.type_of(*v).kind {
+            _ if stored.is_some() || self.skip_unknown => None,
             Kind::Tensor => Some(program.model.input(self.batch)),
             Kind::Labels => Some(TensorType::i32([self.batch])),
             Kind::Params
@@ -72,19 +76,20 @@ impl Walk<'_, '_> {
             | Kind::Client
             | Kind::Cohort => None,
         };
-        let ty = kept.cloned().or(unknown);
+        let ty = stored.cloned().or(assumed);
         self.rows.extend(ty.map(|ty| (*v, ty)));
     }
 
-    /// What is kept in a state.
-    pub(super) fn keep(&mut self, op: &Op) {
+    /// Notes the type of the value that an op writes to a state.
+    pub(super) fn write_state(&mut self, op: &Op) {
         let value = op.operands.last().and_then(|v| self.rows.get(v));
         if let Some((state, ty)) = state(op).zip(value) {
-            self.found.entry(state).or_insert_with(|| ty.clone());
+            self.written.entry(state).or_insert_with(|| ty.clone());
         }
     }
 
-    pub(super) fn hand_on(&mut self, from: &[Value], to: &[Value]) {
+    /// Gives each value in `to` the type of the value in `from`.
+    pub(super) fn copy_types(&mut self, from: &[Value], to: &[Value]) {
         for (from, to) in from.iter().zip(to) {
             if let Some(ty) = self.rows.get(from).cloned() {
                 self.rows.insert(*to, ty);

@@ -1,4 +1,4 @@
-//! A model's function as a function of its leaves, and what is checked of it.
+//! Checks of a function of a model, seen as a function of the model's leaves.
 
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
@@ -10,7 +10,7 @@ use fedround_passes::tensor::{batch, fuse, fuse_elementwise, optimize};
 
 use crate::gradients::case::{Case, run_graph};
 
-/// What a few dozen layers with batch statistics make of the rounding of `f32`.
+/// The relative error to which the rounding of `f32` grows over a few dozen layers with batch statistics.
 const TOLERANCE: f64 = 5e-4;
 
 /// Where a function is evaluated: makes its inputs.
@@ -22,14 +22,14 @@ pub struct At {
 }
 
 impl At {
-    /// An image or a representation of values in `(-1, 1)`, each different.
+    /// An image or a representation with different values in `(-1, 1)`.
     pub fn floats<const D: usize>(&self, shape: [usize; D]) -> Tensor<D> {
         let n: usize = shape.iter().product();
         let values: Vec<f64> = (0..n).map(|i| (0.7 * i as f64 + 0.3).sin()).collect();
         Tensor::from_data(TensorData::new(values, shape), (&self.device, self.dtype))
     }
 
-    /// Words below a number.
+    /// Words, as numbers below a bound.
     pub fn words<const D: usize>(&self, shape: [usize; D], below: usize) -> Tensor<D, Int> {
         let n: usize = shape.iter().product();
         let values: Vec<i32> = (0..n).map(|i| ((5 * i + 2) % 7 % below) as i32).collect();
@@ -47,7 +47,7 @@ pub fn check<M: Module>(name: &str, model: &M, f: impl Fn(&M, &At) -> Tensor<1>)
     check_in(ForwardCx::inference, name, model, &f);
 }
 
-/// [`check`] in passes of one kind.
+/// [`check`] in training only, or in inference only.
 pub fn check_in<M: Module>(
     pass: fn() -> ForwardCx,
     name: &str,
@@ -90,7 +90,7 @@ fn with_gradients(mut graph: Graph) -> Graph {
     optimize(graph).unwrap()
 }
 
-/// Two clients at different points, together and one by one.
+/// Runs two clients at different points, in one graph and one by one.
 fn check_batched(case: &Case, graph: &Graph) {
     let batched = batch(graph, 2, &vec![true; graph.inputs.len()]).unwrap();
     assert!(batched.looped.is_empty(), "{:?}", batched.looped);
@@ -118,7 +118,7 @@ fn check_batched(case: &Case, graph: &Graph) {
     }
 }
 
-/// Names and sizes of a model's leaves.
+/// The names and sizes of a model's leaves.
 #[derive(Default)]
 struct Leaves {
     sizes: Vec<LeafSize>,
@@ -131,7 +131,7 @@ struct LeafSize {
 }
 
 impl LeafSize {
-    /// Values that are neither flat nor steep: scales and variances around 1.
+    /// Values for which the function is neither flat nor steep: scales and variances around 1.
     fn range(&self) -> (f64, f64) {
         let around_one = ["gamma", "running_var"]
             .iter()

@@ -1,4 +1,4 @@
-//! Networks from images to classes.
+//! Gradients of networks from images to classes.
 
 use fedround_models::{
     BlockKind, Classifier, DigitsConfig, Encoder, FedAaConfig, Headed, LgLeNet5, LgMlp, NormKind,

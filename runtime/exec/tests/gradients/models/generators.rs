@@ -1,4 +1,4 @@
-//! Networks from images to images.
+//! Gradients of networks from images to images.
 
 use fedround_models::{ForwardCx, ResNetGenerator, VaeConfig};
 
@@ -24,7 +24,7 @@ fn beta_vae() {
     check("decode", &vae(), |m, at| {
         weigh(m.decode(at.floats([2, 5]), &at.cx))
     });
-    // In training the code is a random draw.
+    // In training, the code of an image is drawn at random.
     check_in(ForwardCx::inference, "reconstruct", &vae(), |m, at| {
         weigh(m.reconstruct(at.floats(IMAGES), &at.cx))
     });

@@ -1,4 +1,4 @@
-//! Projections, discriminators of representations, adversaries.
+//! Gradients of projections, discriminators of representations, and adversaries.
 
 use fedround_models::layers::Mlp;
 use fedround_models::{

@@ -80,7 +80,7 @@ impl PartyHost {
                 name: input.name.clone(),
             };
             let crossing = crossing(program, &input.without);
-            let zero = program.among(&input.zero);
+            let zero = program.leaf_mask(&input.zero);
             let fill = |leaf| fill(program, self.simulation.initial(), &zero, leaf);
             let what = (input.kind, crossing.as_slice(), &ValueType::default());
             operands.push(match (sent, shared(input)) {
