@@ -10,6 +10,10 @@ use crate::{devices, fed_avg, run};
 
 const GROUP: CohortBatch = CohortBatch::Clients(3);
 
+/// Two convolutions, of which the second needs its input's gradient: all three kinds are in its step, as in that
+/// of the CNN, which every device trains in another test.
+const MODEL: &str = "lenet5";
+
 /// Losses and parameters within a tolerance.
 fn near(name: &str, found: &(Vec<f32>, f64), expected: &(Vec<f32>, f64), tolerance: f32) {
     let loss = (found.1 - expected.1).abs();
@@ -26,12 +30,12 @@ fn near(name: &str, found: &(Vec<f32>, f64), expected: &(Vec<f32>, f64), toleran
 
 #[test]
 fn every_form_trains_the_same_model() {
-    let expected = run(&fed_avg(), "cnn", Device::Cpu, CohortBatch::Off);
+    let expected = run(&fed_avg(), MODEL, Device::Cpu, CohortBatch::Off);
     for device in devices() {
         for form in ConvAlgorithm::ALL {
             let target = device.with_precision(Precision::F32);
             let target = target.with_convolutions(ConvPolicy::Always(form));
-            let found = run(&fed_avg(), "cnn", target, GROUP);
+            let found = run(&fed_avg(), MODEL, target, GROUP);
             near(
                 &format!("{} on {device}", form.name()),
                 &found,
@@ -46,12 +50,12 @@ fn every_form_trains_the_same_model() {
 #[test]
 fn unfolded_convolutions_are_rounded_as_others() {
     let short = Device::Cpu.with_precision(Precision::F16);
-    let expected = run(&fed_avg(), "cnn", short, CohortBatch::Off);
+    let expected = run(&fed_avg(), MODEL, short, CohortBatch::Off);
     for device in devices().into_iter().filter(|d| has(*d, Precision::F16)) {
         for batch in [CohortBatch::Off, GROUP] {
             let target = device.with_precision(Precision::F16);
             let target = target.with_convolutions(ConvPolicy::Always(ConvAlgorithm::Unfold));
-            let found = run(&fed_avg(), "cnn", target, batch);
+            let found = run(&fed_avg(), MODEL, target, batch);
             near(&format!("{batch} on {device}"), &found, &expected, 2e-3);
         }
     }
@@ -59,7 +63,7 @@ fn unfolded_convolutions_are_rounded_as_others() {
 
 #[test]
 fn what_was_chosen_by_timing_is_kept_and_taken_again() {
-    let expected = run(&fed_avg(), "cnn", Device::Cpu, CohortBatch::Off);
+    let expected = run(&fed_avg(), MODEL, Device::Cpu, CohortBatch::Off);
     for device in devices() {
         let folder = format!("fedround-forms-{}-{}", device.kind(), std::process::id());
         let folder = std::env::temp_dir().join(folder);
@@ -70,7 +74,7 @@ fn what_was_chosen_by_timing_is_kept_and_taken_again() {
             let target = target.with_convolutions(ConvPolicy::Timed(choices.clone()));
             near(
                 &device.to_string(),
-                &run(&fed_avg(), "cnn", target, GROUP),
+                &run(&fed_avg(), MODEL, target, GROUP),
                 &expected,
                 1e-4,
             );

@@ -3,6 +3,14 @@
 //! Run with `--features wgpu` (Debian's `mesa-vulkan-drivers` is a device on any CPU) or
 //! `--features cuda`. Fusion and batching reorder additions: hence tolerances of 1e-4 on parameters
 //! of size 0.1.
+//!
+//! On a device in software, most of the time is spent on compiling kernels. What stands for what:
+//!
+//! - `registry` runs every algorithm with its clients in one graph, `replays` with each client alone and with
+//!   recorded steps, on a small model.
+//! - The tests of this file train the CNN with its full sizes. Precisions, and the forms of convolutions, are tried
+//!   on LeNet-5, which has the same layers.
+//! - Parties, and checkpoints but for two algorithms, are of the CPU: CI runs them in a build without a GPU.
 
 #![allow(
     clippy::unwrap_used,
@@ -52,10 +60,10 @@ const TASK: Task = Task {
     classes: 10,
 };
 
-/// Three clients of unlike sizes.
 /// Of all runs.
 const SEED: u64 = 2;
 
+/// Three clients of unlike sizes.
 fn dataset() -> FederatedDataset {
     let data = SynthDigits {
         train: 18,

@@ -21,7 +21,7 @@ pub fn has(device: Device, precision: Precision) -> bool {
 #[test]
 fn devices_round_as_the_cpu_does() {
     for precision in [Precision::BF16, Precision::F16] {
-        for model in ["2nn", "cnn"] {
+        for model in ["2nn", "lenet5"] {
             let cpu = Device::Cpu.with_precision(precision);
             let (expected, loss) = run(&fed_avg(), model, cpu, CohortBatch::Off);
             for device in devices().into_iter().filter(|d| has(*d, precision)) {

@@ -87,9 +87,10 @@ fn replays_of_the_2nn_are_its_steps() {
     fifty_steps(&fading(fed_avg()), "2nn");
 }
 
+/// Convolutions and pools: the layers of the CNN, with a thirteenth of its parameters.
 #[test]
-fn replays_of_the_cnn_are_its_steps() {
-    fifty_steps(&fading(fed_avg()), "cnn");
+fn replays_of_lenet5_are_its_steps() {
+    fifty_steps(&fading(fed_avg()), "lenet5");
 }
 
 #[test]
