@@ -1,4 +1,4 @@
-//! Normalisations, norms and similarities.
+//! Gradients of normalisations, norms and similarities.
 
 use burn::nn::{GroupNormConfig, InstanceNormConfig, RmsNormConfig};
 use burn::tensor::Tensor;
@@ -59,7 +59,7 @@ proptest! {
         });
     }
 
-    /// Layers of burn's that are made of primitives.
+    /// Layers that burn composes of primitive operations.
     #[test]
     fn groups(n in 1usize..4, c in 1usize..3, side in 2usize..4, seed in 0u32..1000) {
         let case = |name| Case::new(name, seed).input([n, 2 * c, side, side], -1.0, 1.1);
@@ -77,7 +77,7 @@ proptest! {
         });
     }
 
-    /// What a batch norm in training does: statistics of the batch itself.
+    /// A batch norm in training, which uses the statistics of the batch.
     #[test]
     fn batches_with_their_own_statistics(n in 2usize..4, c in 1usize..4, side in 1usize..4, seed in 0u32..1000) {
         let case = Case::new("batch_norm in training", seed)

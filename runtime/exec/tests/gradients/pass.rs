@@ -57,7 +57,7 @@ fn a_stopped_gradient_is_one_node_and_then_none() {
     assert_eq!(names, ["add", "sum"]);
 }
 
-/// burn's capture device does not record `detach`: the reason for `stop_gradient`.
+/// burn's capture device does not record `detach`, which is why `stop_gradient` exists.
 #[test]
 fn a_bare_detach_is_not_seen() {
     let graph = case().trace(&|x| (x[0].clone().detach() * x[1].clone()).sum());
@@ -96,7 +96,7 @@ fn with_respect_to_a_computed_value() {
     );
 }
 
-/// Two losses over one forward: each gradient is its own, and the forward is computed once.
+/// Two losses share one forward pass. Each has its own gradient, and the forward pass is computed once.
 #[test]
 fn two_losses_share_their_forward() {
     let features = |x: &[Tensor<4>]| (x[0].clone() * x[1].clone()).tanh();
@@ -128,7 +128,7 @@ fn two_losses_share_their_forward() {
     }
 }
 
-/// A dropout's mask is drawn once, for the forward and the backward.
+/// The mask of a dropout is drawn once, for the forward and the backward pass.
 #[test]
 fn random_draws_are_shared_with_the_gradient() {
     let drop = |x: &Tensor<4>| {
@@ -144,7 +144,7 @@ fn random_draws_are_shared_with_the_gradient() {
     assert_eq!(draws, 2, "{}", graph.text("dropout"));
 }
 
-/// Another derivative of the same loss leaves the first alone.
+/// Taking another derivative of the same loss does not change the first one.
 #[test]
 fn gradients_of_gradients() {
     let mut graph = case().trace(&|x| (x[0].clone() * x[0].clone() * x[0].clone()).sum());

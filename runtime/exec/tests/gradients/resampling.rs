@@ -1,4 +1,4 @@
-//! Interpolation and adaptive pools.
+//! Gradients of interpolation and adaptive pools.
 
 use burn::tensor::Tensor;
 use burn::tensor::module::{adaptive_avg_pool1d, adaptive_avg_pool2d, interpolate};
@@ -47,13 +47,13 @@ proptest! {
     }
 }
 
-/// burn's CPU lacks this mode: the element below the centre of each output's.
+/// burn's CPU backend lacks this mode, which takes the element at the centre of each output, rounded down.
 #[test]
 fn exact_nearest_neighbours() {
     let case = Case::new("nearest exact", 0).input([1, 1, 1, 3], 0.0, 3.0);
     let options =
         || InterpolateOptions::new(InterpolateMode::NearestExact).with_output_size([1, 5]);
-    // Centres at (i + ½) · 3/5 = 0.3, 0.9, 1.5, 2.1, 2.7.
+    // The centres are at (i + ½) · 3/5 = 0.3, 0.9, 1.5, 2.1, 2.7.
     for (i, at) in [0, 0, 1, 2, 2].into_iter().enumerate() {
         let one = |x: Tensor<4>, i: usize| x.slice([0..1, 0..1, 0..1, i..i + 1]).sum();
         let resized = case.trace(&|x| one(interpolate(x[0].clone(), options()), i));

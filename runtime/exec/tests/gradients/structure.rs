@@ -1,4 +1,4 @@
-//! Functions that move, join, sum and order elements.
+//! Gradients of functions that move, concatenate, sum and order elements.
 
 use burn::tensor::Tensor;
 use burn::tensor::s;

@@ -1,4 +1,4 @@
-//! The example of each op, run.
+//! Runs the example of each op.
 
 use burn::tensor::{Device, DispatchTensor, Shape, TensorData};
 use burn_backend::ops::{BoolTensorOps, FloatTensorOps, IntTensorOps};
@@ -10,14 +10,14 @@ use fedround_passes::tensor::{batch, coverage, optimize};
 
 const CLIENTS: usize = 3;
 
-/// All examples but random draws, which are the caller's.
+/// All examples except those of random ops, which the caller draws.
 fn examples() -> Vec<Graph> {
     let all = coverage().unwrap().into_iter().map(|c| c.example);
     all.filter(|g| !matches!(g.nodes[0].op, Op::Random(..)))
         .collect()
 }
 
-/// A client's values: positive floats, indices 0 and 1, masks.
+/// The values of a client's operands: positive floats, indices 0 and 1, or masks.
 fn values(ty: &TensorType, client: usize) -> Vec<f64> {
     let value = |i: usize| match ty.dtype {
         DType::F32 | DType::BF16 | DType::F16 => 0.5 + ((i + 3 * client) % 7) as f64 / 8.0,
@@ -89,7 +89,7 @@ fn every_op_runs_and_gives_what_the_dialect_says() {
     }
 }
 
-/// The op batched over clients against the op run for each, whichever operands they share.
+/// Compares the op batched over clients with the op run for each client, for every choice of shared operands.
 #[test]
 fn every_op_gives_clients_together_what_it_gives_each() {
     for example in examples() {

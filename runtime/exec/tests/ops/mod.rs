@@ -1,5 +1,4 @@
-//! Every op of the dialect runs, for one client and for several, and `docs/ops.md` says what is
-//! known of it.
+//! Every op of the dialect runs, for one client and for several, and has a row in `docs/ops.md`.
 
 mod docs;
 mod examples;

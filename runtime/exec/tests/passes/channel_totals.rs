@@ -1,4 +1,4 @@
-//! Sums over the images and pixels of each channel, as batch normalisation takes them.
+//! Tests of sums over the images and pixels of each channel, as in batch normalisation.
 
 use fedround_ir::Loc;
 use fedround_ir::tensor::{Graph, Op, TensorType, Val};
@@ -28,7 +28,7 @@ impl Build {
         self.op(Op::Reshape(CHANNELS.to_vec()), &[mean])
     }
 
-    /// The sum of each channel, as the gradient of what was repeated.
+    /// The sum of each channel, as in the gradient of a broadcast value.
     fn sum(&mut self, x: Val) -> Val {
         let rows = self.op(Op::SumDim(0), &[x]);
         let columns = self.op(Op::SumDim(2), &[rows]);
@@ -40,7 +40,7 @@ impl Build {
     }
 }
 
-/// Asserts that two graphs give the same numbers but for rounding, next to sums of terms of about 1.
+/// Asserts that two graphs give the same numbers up to the rounding of sums whose terms are about 1.
 fn agree(before: &Graph, after: &Graph) {
     after.verify().unwrap();
     let values = inputs(before, |k, i| {
@@ -78,7 +78,7 @@ fn sums_of_channels_are_results_of_the_pass() {
     let scaled = b.op(Op::Mul, &[centred, s]);
     let sum = b.sum(scaled);
     let doubled = b.op(Op::MulScalar(2.0), &[sum]);
-    // One is read besides its mean, the others by their sums alone.
+    // One value is also read by another op; the others are read by their sums only.
     b.output("centred", centred);
     b.output("variance", variance);
     b.output("sum", doubled);
@@ -127,7 +127,7 @@ fn what_differs_from_the_mean_of_its_channel_sums_up_to_nothing() {
     assert_eq!((count(&b.0, is_sum), count(&known, is_sum)), (6, 3));
     agree(&b.0, &known);
 
-    // A mean over something else is none of the channel.
+    // A mean over other dimensions is not a mean of a channel.
     let mut b = Build(Graph::default());
     let (x, g) = (b.input("x", SHAPE), b.input("g", SHAPE));
     let mean = b.mean(g);

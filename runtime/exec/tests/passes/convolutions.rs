@@ -1,4 +1,4 @@
-//! Every form of a convolution and of its gradients computes the same, on the CPU.
+//! Tests that all algorithms of a convolution and of its gradients compute the same on the CPU.
 
 use fedround_exec::executor::Plan;
 use fedround_ir::tensor::{Conv2d, Op};
@@ -48,7 +48,7 @@ proptest! {
             let expected = run(&graph, &given).remove(0);
             for form in ConvAlgorithm::ALL {
                 let formed = optimize(convolutions(&graph, |_, _| form).unwrap()).unwrap();
-                // Split, an op in one group stays.
+                // The algorithm `split` does not change a convolution of one group.
                 let stays = form == ConvAlgorithm::Grouped || (form == ConvAlgorithm::Split && groups == 1);
                 let ops = formed.nodes.iter().filter_map(|node| conv_options(&node.op));
                 let formed_so = match form {
@@ -66,8 +66,8 @@ proptest! {
     }
 }
 
-/// They are large enough for Winograd's method. Sums of small whole numbers are exact in any order, but its
-/// transformed weights are not whole.
+/// The convolutions are large enough for Winograd's method. Sums of small integers are exact in any order, but the
+/// weights that Winograd's method transforms are not integers.
 #[test]
 fn exact_plans_compute_convolutions_from_the_weights_themselves() {
     let options = Conv2d {

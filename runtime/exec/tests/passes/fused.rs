@@ -1,4 +1,4 @@
-//! Fused elementwise code computes what its ops compute one by one.
+//! Tests that a fused op computes the same as its ops one by one.
 
 use fedround_exec::executor::Plan;
 use fedround_ir::Loc;
@@ -13,10 +13,10 @@ fn same(graph: &Graph) {
     same_as(graph, &fuse_elementwise(graph).unwrap());
 }
 
-/// Both graphs give the same.
+/// Asserts that both graphs give the same values.
 pub fn same_as(graph: &Graph, fused: &Graph) {
     fused.verify().unwrap();
-    // All different.
+    // The values are all different.
     let given = inputs(graph, |k, i| 0.3 + ((i * 7 + k * 3) % 11) as f32 / 11.0);
     let outputs = run(graph, &given).into_iter().zip(run(fused, &given));
     for (k, (a, b)) in outputs.enumerate() {
@@ -32,7 +32,7 @@ pub fn same_as(graph: &Graph, fused: &Graph) {
     }
 }
 
-/// One more op on values that are there.
+/// Appends a random op on existing values.
 pub fn push(graph: &mut Graph, values: &mut Vec<Val>, kind: usize, picks: (usize, usize, usize)) {
     let at = Loc::caller();
     let full: Vec<Val> = values
@@ -94,14 +94,14 @@ fn a_product_joins_the_pass_that_it_is_added_to() {
     same(&graph);
     let text = Plan::new(&fuse_elementwise(&graph).unwrap()).text("step");
     assert!(text.contains("= fused+matmul_add s"), "{text}");
-    // What the program gives is read again: the product has a copy of its own.
+    // Another op reads the result of the program, so the product is not merged into it.
     graph.outputs.push(("pulled".into(), pulled));
     same(&graph);
     let text = Plan::new(&fuse_elementwise(&graph).unwrap()).text("step");
     assert!(!text.contains("fused+matmul_add"), "{text}");
 }
 
-/// SCAFFOLD's update of a dense layer, `w − lr (xᵀ g + d)`, walks the weight once.
+/// SCAFFOLD's update of a dense layer, `w − lr (xᵀ g + d)`, goes through the weight once.
 #[test]
 fn a_corrected_step_of_a_dense_layer_is_one_pass() {
     let at = Loc::caller();
@@ -123,8 +123,8 @@ fn a_corrected_step_of_a_dense_layer_is_one_pass() {
     assert!(text.contains("= axpy+matmul_add s"), "{text}");
 }
 
-/// The gradient of a batch norm: sums over images in a pass and means that are not repeated in memory
-/// give the bits of the ops one by one.
+/// The gradient of a batch norm. Sums over images in the same pass, and means that are not repeated in memory, give the same
+/// results as the ops one by one, bit for bit.
 #[test]
 fn sums_of_channels_and_repeated_means_keep_their_bits() {
     let at = Loc::caller();
@@ -175,14 +175,14 @@ fn odd_bits(graph: &Graph) -> Vec<Vec<u32>> {
         2.5,
     ];
     let given = inputs(graph, |k, i| odd[(i + i / 8 * k + k) % 8]);
-    // Which NaN it is, is not defined.
+    // IEEE arithmetic does not define the bits of a NaN.
     let bits = |v: &f32| if v.is_nan() { u32::MAX } else { v.to_bits() };
     let outputs = run(graph, &given);
     let outputs = outputs.iter().map(|t| t.iter().map(bits).collect());
     outputs.collect()
 }
 
-/// A ReLU keeps what is not a number, and its gradient passes there, fused or not.
+/// A ReLU keeps a NaN, and passes the gradient on there, fused or not.
 #[test]
 fn relu_keeps_what_is_not_a_number() {
     let at = Loc::caller();
@@ -204,8 +204,8 @@ fn relu_keeps_what_is_not_a_number() {
     assert_eq!(results[1][0], f32::INFINITY.to_bits());
 }
 
-/// A leaky ReLU before a layer, and its gradient: what is not finite, zeros of both signs and slopes that turn
-/// the sign give the bits of the ops one by one.
+/// A leaky ReLU before a layer, and its gradient. For infinite values, NaNs, zeros of both signs and negative slopes, the
+/// results are those of the ops one by one, bit for bit.
 #[test]
 fn leaky_activations_keep_their_bits() {
     let at = Loc::caller();
@@ -219,7 +219,7 @@ fn leaky_activations_keep_their_bits() {
         let mask = op(Op::CompareScalar(Cmp::Greater, 0.0), &[x]);
         let y = op(Op::Where, &[mask, x, below]);
         let layer = op(Op::MatMul, &[y, w]);
-        // A gradient that depends on the layer, which therefore is no part of the same pass.
+        // This gradient depends on the layer, so it is not in the same fused op.
         let pad = op(Op::SumDim(0), &[layer]);
         let none = op(Op::CompareScalar(Cmp::Less, 0.0), &[pad]);
         let none = op(Op::Cast(DType::F32), &[none]);
@@ -233,7 +233,7 @@ fn leaky_activations_keep_their_bits() {
         graph.outputs.push(("sum".into(), sum));
         let fused = fuse_elementwise(&graph).unwrap();
         let passes = fused.nodes.iter().filter(|n| n.op.name() == "fused");
-        // The activation, the mask of the layer's columns, and the gradient.
+        // These are the activation, the mask of the layer's columns, and the gradient.
         assert_eq!(passes.count(), 3, "{}", fused.text("fused"));
         assert_eq!(odd_bits(&graph), odd_bits(&fused), "slope {slope}");
     }
@@ -266,7 +266,7 @@ proptest! {
     }
 }
 
-/// A sum is no output that a product could be added to.
+/// A product cannot be added to a program whose first result is a sum.
 #[test]
 fn a_product_is_not_joined_to_a_program_of_sums() {
     for (rows, columns) in [(200, 100), (1, 1 << 14)] {
@@ -288,7 +288,7 @@ fn a_product_is_not_joined_to_a_program_of_sums() {
     }
 }
 
-/// `min(max(x, low), high)`, also if there is nothing between them; and the sign of what is no number is 0.
+/// A clamp is `min(max(x, low), high)`, also if `low > high`. The sign of a NaN is 0.
 #[test]
 fn clamps_and_signs_are_the_same_apart_and_fused() {
     for (op, first) in [(Op::Clamp(1.0, 0.0), 0.7), (Op::Sign, f32::NAN)] {

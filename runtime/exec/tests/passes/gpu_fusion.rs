@@ -1,4 +1,4 @@
-//! The passes that prepare a graph for a GPU's fusion do not change what it computes.
+//! Tests that the passes that prepare a graph for burn-fusion do not change its results.
 
 use fedround_ir::Loc;
 use fedround_ir::tensor::{Constant, Graph, Op, TensorType, Val, parse};
@@ -10,7 +10,7 @@ use proptest::test_runner::RngSeed;
 
 use crate::passes::fused::{push, same_as};
 
-/// As a GPU runs it.
+/// The graph after the passes that run for a GPU.
 fn prepared(graph: &Graph) -> Graph {
     let (mut prepared, mut passes) = (graph.clone(), PassManager::new());
     one_hot_with(&mut prepared, "step", &mut passes).unwrap();
@@ -60,8 +60,7 @@ fn a_cross_entropy_has_no_gather_and_no_scatter() {
     );
 }
 
-/// FedProx's step of a dense layer: the distance is of both parameters, and the gradient of the bias is
-/// reshaped.
+/// FedProx's step of a dense layer. The distance is that of both parameters, and the gradient of the bias is reshaped.
 #[test]
 fn a_step_with_a_proximal_term() {
     let at = Loc::caller();
@@ -102,7 +101,7 @@ fn a_step_with_a_proximal_term() {
     assert_eq!(sums, 0, "{}", after.text("step"));
 }
 
-/// A convolution with batch normalisation, ReLU and the residual, and what is passed back.
+/// A convolution with batch normalisation, ReLU and a residual, and its gradients.
 #[test]
 fn a_step_with_batch_normalisation() {
     let text = "// fedround tensor v1
@@ -152,7 +151,7 @@ tensor.graph @step(%x: f32[2x3x4x4], %w: f32[3x3x3x3], %gamma: f32[3], %beta: f3
     let graph = optimize(graph).unwrap();
     let after = prepared(&graph);
     same_as(&graph, &after);
-    // The mean and the variance; the gradients of the shift and the scale, which give that of the mean.
+    // These are the mean and the variance, and the gradients of the shift and the scale, which give that of the mean.
     let ops = ops(&after);
     let count = |name: &str| ops.iter().filter(|op| **op == name).count();
     let text = after.text("step");

@@ -1,4 +1,4 @@
-//! A sum of matrix products is one product, which computes the same.
+//! Tests that a sum of matrix products becomes one product with the same result.
 
 use fedround_ir::Loc;
 use fedround_ir::tensor::{DType, Graph, Op, TensorType, Val};
@@ -19,7 +19,8 @@ impl Sums {
         self.0.push(op, ins, Loc::caller()).unwrap()
     }
 
-    /// `aᵀ g` of two more inputs, as a layer's gradient is; for several clients, whose axis comes first.
+    /// The product `aᵀ g` of two new inputs, like the gradient of a layer. With several clients, the client axis comes
+    /// first.
     fn gradient(&mut self, number: usize, clients: Option<usize>, batch: usize) -> Val {
         let shape = |columns| {
             clients
@@ -41,7 +42,7 @@ impl Sums {
         self.op(Op::Add, &[a, b])
     }
 
-    /// How many products are left where `sum` is the output, which has the values of before.
+    /// The number of products that are left if `sum` is the output. Checks that the output has the same values as before.
     fn joined(mut self, sum: Val) -> usize {
         self.0.outputs.push(("sum".into(), sum));
         let joined = join_products(&self.0).unwrap();
@@ -60,7 +61,7 @@ fn the_products_of_several_batches_are_one() {
     for clients in [None, Some(3)] {
         let mut sums = Sums::default();
         let [a, b, c] = [(1, 2), (2, 1), (3, 3)].map(|(i, batch)| sums.gradient(i, clients, batch));
-        // Whichever are added first, and with another term and a row between them.
+        // The order of the additions does not matter, nor do another term and a row between the products.
         let penalty = sums.input("penalty", sums.0.shape(a).to_vec().as_slice());
         let row = sums.input("row", &[1, 16]);
         let row = match clients {
@@ -75,7 +76,7 @@ fn the_products_of_several_batches_are_one() {
     }
 }
 
-/// `x w + y v`: operands that are not transposed, and small against the result.
+/// `x w + y v`, with operands that are not transposed and are small compared to the result.
 #[test]
 fn plain_operands_are_joined_too() {
     let mut sums = Sums::default();
@@ -88,7 +89,8 @@ fn plain_operands_are_joined_too() {
     assert_eq!(sums.joined(sum), 1);
 }
 
-/// A product that something else reads is computed anyway; large operands would be copied for nothing.
+/// A product that another op reads is not joined, because it is computed anyway. Large operands are not joined either,
+/// because copying them costs more than it saves.
 #[test]
 fn what_would_not_pay_stays() {
     let mut sums = Sums::default();

@@ -1,4 +1,4 @@
-//! Graphs compute what they did before a pass, or what the pass says, on the CPU.
+//! Tests that graphs compute the same before and after a pass, on the CPU.
 
 mod channel_totals;
 mod convolutions;
@@ -27,7 +27,7 @@ fn one(op: Op, shapes: &[&[usize]]) -> Graph {
     g
 }
 
-/// Values of a graph's inputs, by input and element.
+/// The values of a graph's inputs, as a function of the input and the element.
 fn inputs(graph: &Graph, value: impl Fn(usize, usize) -> f32) -> Vec<Vec<f32>> {
     let values = |(k, (_, v)): (usize, &(String, _))| {
         let of_input = (0..graph.type_of(*v).len()).map(|i| value(k, i));

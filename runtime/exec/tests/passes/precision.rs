@@ -1,4 +1,4 @@
-//! Products of 16-bit floats on the CPU: those of f32 on rounded operands.
+//! Tests products of 16-bit floats on the CPU, which are `f32` products of rounded operands.
 
 use burn::tensor::{bf16, f16};
 use fedround_ir::Loc;
@@ -11,7 +11,7 @@ use crate::passes::{inputs, one};
 
 const SHORT: [DType; 2] = [DType::BF16, DType::F16];
 
-/// What is nearest, by another implementation than the one under test.
+/// The nearest 16-bit float, by another implementation than the tested one.
 fn rounded(x: f32, to: DType) -> f32 {
     match to {
         DType::BF16 => bf16::from_f32(x).to_f32(),
@@ -68,7 +68,7 @@ proptest! {
             let (plain, sizes) = (run(&graph, &inputs), run(&graph, &sizes));
             for to in SHORT {
                 let mixed = run(&mixed_precision(&graph, to).unwrap(), &inputs);
-                // The bias is no factor.
+                // The bias is not an operand of the product, so it is not rounded.
                 let mut short = inputs.clone();
                 for x in short[..2].iter_mut().flatten() {
                     *x = rounded(*x, to);
@@ -99,7 +99,7 @@ fn rounding_has_the_range_of_the_type() {
     assert_eq!(half[..3], [f32::INFINITY, 65504.0, 0.0]);
     assert!((half[3] - 3e-5).abs() < 3e-8 && half[4] == values[4] && half[5].is_nan());
     let brain = cast(DType::BF16, &values);
-    // Halfway between 1 and 1 + 1/128: to even.
+    // A number halfway between 1 and 1 + 1/128 is rounded to even.
     assert!((brain[0] / 1e5 - 1.0).abs() < 4e-3 && brain[2] > 0.0 && brain[4] == 1.0);
 }
 

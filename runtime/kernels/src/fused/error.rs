@@ -8,9 +8,9 @@ pub enum FusedError {
     /// A step uses a value that has not been computed yet.
     #[error("step {step} uses value {value}: expected a step before it; reorder the steps")]
     Order {
-        /// Number of the step.
+        /// The number of the step.
         step: usize,
-        /// Number of the value.
+        /// The number of the value.
         value: usize,
     },
     /// An output or a sum is not the number of a step.
@@ -21,15 +21,15 @@ pub enum FusedError {
         /// Number of steps.
         steps: usize,
     },
-    /// The program is run with another number of operands.
+    /// The number of operands is not that of the program.
     #[error("expected {expected} operands, the number the program loads, found {found}")]
     Operands {
-        /// One more than the highest operand that is loaded.
+        /// The number of operands of the program.
         expected: usize,
-        /// Number of tensors.
+        /// The number of tensors that were given.
         found: usize,
     },
-    /// An operand is not of 32-bit floats.
+    /// The elements of an operand are not 32-bit floats.
     #[error("operand {operand}: expected f32, found {found:?}; cast it first")]
     Type {
         /// Number of the operand.
@@ -37,7 +37,7 @@ pub enum FusedError {
         /// Its type.
         found: DType,
     },
-    /// An operand's shape cannot be repeated to the shape of the result in one run.
+    /// An operand cannot be broadcast to the shape of the result, or its repeated dimensions lie between others.
     #[error(
         "operand {operand}: expected a shape that repeats to {expected:?} along its leading or \
          trailing dimensions, found {found:?}; expand it first"
@@ -50,7 +50,7 @@ pub enum FusedError {
         /// Shape of the operand.
         found: Vec<usize>,
     },
-    /// A product is added to a program that has no output.
+    /// A product is to be added to a program that has no output.
     #[error("expected a program with an output, to which the product is added")]
     NoOutput,
     /// The product that is added has another shape.

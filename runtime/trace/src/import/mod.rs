@@ -28,7 +28,7 @@ pub enum ImportError {
     /// burn recorded an operation that the dialect lacks.
     #[error("{what} uses burn's `{op}`, which the tensor dialect lacks")]
     UnknownOp {
-        /// What was traced.
+        /// The traced model, loss or function.
         what: String,
         /// burn's name of the operation.
         op: String,
@@ -36,7 +36,7 @@ pub enum ImportError {
     /// The function reads a tensor that is not an input and that it did not create.
     #[error("{what} reads a tensor of shape {shape:?} that it did not make and was not given")]
     Unbound {
-        /// What was traced.
+        /// The traced model, loss or function.
         what: String,
         /// The shape of the tensor; empty if it is a result of the function.
         shape: Vec<usize>,

@@ -13,9 +13,9 @@ use crate::gradients::case::{Case, run_graph};
 /// The relative error to which the rounding of `f32` grows over a few dozen layers with batch statistics.
 const TOLERANCE: f64 = 5e-4;
 
-/// Where a function is evaluated: makes its inputs.
+/// The point at which a function is evaluated. It creates the function's inputs.
 pub struct At {
-    /// Of this evaluation alone.
+    /// The context of the model's functions, new for each evaluation.
     pub cx: ForwardCx,
     device: Device,
     dtype: DType,
