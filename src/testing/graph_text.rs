@@ -1,27 +1,4 @@
-//! Snapshot tests for a crate of own algorithms: what a spec is compiled to, at any stage.
-//!
-//! With `insta` among the dev-dependencies, a snapshot is one line:
-//!
-//! ```no_run
-//! use fedround::algorithms::FedAvg;
-//! use fedround::testing::{Stage, View, assert_graph_snapshot};
-//!
-//! # fn tests() {
-//! assert_graph_snapshot!(FedAvg::default(), Stage::Linked);
-//! assert_graph_snapshot!("cnn step", FedAvg::default(), View::of(Stage::Tensor).model("cnn").batch(20));
-//! # }
-//! ```
-//!
-//! The text has no values of hyper-parameters, no paths and no line numbers, so that a snapshot
-//! changes with the algorithm alone. [`graph_text`] gives it to other tests:
-//!
-//! ```
-//! use fedround::algorithms::FedAvg;
-//! use fedround::testing::{Stage, graph_text};
-//!
-//! let text = graph_text(&FedAvg::default(), Stage::Linked).unwrap();
-//! assert!(text.contains("fed.weighted_mean"));
-//! ```
+//! The text of an algorithm at any stage of the compiler, and its comparison with a snapshot.
 
 use std::collections::BTreeMap;
 
@@ -238,6 +215,3 @@ macro_rules! __assert_graph_snapshot {
         }
     };
 }
-
-#[doc(inline)]
-pub use crate::__assert_graph_snapshot as assert_graph_snapshot;
