@@ -3,7 +3,7 @@
 use fedround::algorithms::FedAvg;
 use fedround::prelude::*;
 
-use crate::common::{GREY, bits, compile, digits, federation, trained};
+use crate::common::{GREY, assert_close, bits, compile, digits, federation, trained};
 
 /// FedAvg with a direction cut in equal pieces.
 #[derive(Hyper, Debug, Clone)]
@@ -48,6 +48,48 @@ fn a_step_in_pieces_is_a_smaller_step() {
     assert_eq!(after(&pieces(4)), after(&base(0.05)));
     assert_eq!(after(&pieces(1)), after(&base(0.2)));
     assert_ne!(after(&pieces(2)), after(&pieces(4)));
+}
+
+/// A step in parts: in turn `j` of three, `(j + 1) / 6` of it, along the gradient of its beginning.
+#[derive(Hyper, Debug, Clone)]
+pub struct Turns<A = FedAvg> {
+    /// What trains.
+    pub base: A,
+    /// Whether the parts are written by hand.
+    #[hyper(default = false)]
+    pub by_hand: bool,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for Turns<A> {
+    fn gradient(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
+        let g = self.base.gradient(k, w, b);
+        let mut sum = w.zeros_like();
+        let mut weight = Scalar::from(0.0);
+        if self.by_hand {
+            sum += 0.0 * &g / 6.0 + 1.0 * &g / 6.0 + &g * 2.0 / 6.0;
+            weight += 3.0;
+        } else {
+            for j in 0..3 {
+                sum += j * &g / 6.0;
+                weight += 2 * k.num_clients() * j / (k.num_clients() + k.num_clients());
+            }
+        }
+        sum * weight
+    }
+}
+
+#[test]
+fn the_number_of_a_turn_is_a_number() {
+    let data = digits(60, 1).train;
+    let after = |by_hand| {
+        let base = base(0.1);
+        let federation = federation(&data, "iid", 3, 3);
+        trained(&Turns { base, by_hand }, "logistic", federation, 2)
+    };
+    assert_close(&after(false), &after(true), 1e-6);
+    let start = trained(&base(0.1), "logistic", federation(&data, "iid", 3, 3), 0);
+    assert_ne!(bits(&after(false)), bits(&start));
 }
 
 /// Another count is another input of the same graph.

@@ -42,7 +42,7 @@ impl Network for Normalised {
     }
 }
 
-fn normalised() -> Box<dyn Model> {
+pub(crate) fn normalised() -> Box<dyn Model> {
     Box::new(Normalised {
         norm: BatchNorm::new(1, &Device::default()),
     })

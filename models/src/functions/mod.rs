@@ -1,6 +1,7 @@
 //! Registered functions of tensors and labels. They have no parameters, and algorithms refer to them by name.
 
 mod clusters;
+mod columns;
 mod images;
 mod order;
 mod words;
@@ -9,6 +10,7 @@ use burn::tensor::activation::{log_softmax, softmax as softmax_along, softplus a
 use burn::tensor::{Int, Tensor};
 
 use self::clusters::gap;
+use self::columns::{scale_columns, shift_columns};
 use self::images::{arrangement, image_mse, jigsaw, one_laplace, one_normal, stacked, uniform};
 use self::order::{least_sum, ranks, simplex};
 use self::words::{next_words, next_words_each, next_words_of};
@@ -63,6 +65,8 @@ fn register(losses: Losses) -> Losses {
         .with_function("front", front)
         .with_function("back", back)
         .with_function("rolled", rolled)
+        .with_function("shift_columns", shift_columns)
+        .with_function("scale_columns", scale_columns)
         .with_function("jigsaw", jigsaw)
 }
 

@@ -86,6 +86,16 @@ fn unit_rows_keep_directions_and_zeros() {
 }
 
 #[test]
+fn columns_have_a_number_each() {
+    let (x, a) = (rows([[1.0, 2.0], [3.0, 4.0]]), || {
+        Tensor::<1>::from_data([10.0, 0.5], &Default::default())
+    });
+    let shifted = shift_columns(x.clone(), a()).reshape([4]);
+    close(shifted, &[11.0, 2.5, 13.0, 4.5]);
+    close(scale_columns(x, a()).reshape([4]), &[10.0, 1.0, 30.0, 2.0]);
+}
+
+#[test]
 fn independent_scores_carry_no_information() {
     close(mutual_information(rows([[2.0]]), rows([[2.0]])), &[0.0]);
     let apart = rows([[0.0], [0.0]]);

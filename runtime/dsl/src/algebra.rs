@@ -43,7 +43,7 @@ macro_rules! tree_binary {
 /// `tree * number`, `number * tree` and `tree / number`.
 macro_rules! tree_scale {
     ($ty:ty, $($tree:ty),*) => {$(
-        tree_scale!(@one $ty, $tree, Scalar, &Scalar, f64, Index);
+        tree_scale!(@one $ty, $tree, Scalar, &Scalar, f64, usize, Index);
     )*};
     (@one $ty:ty, $tree:ty, $($number:ty),*) => {$(
         impl Mul<$tree> for $number {

@@ -13,16 +13,17 @@ use crate::{Index, Scalar, Server};
 
 macro_rules! scalar_binary {
     ($op:ident, $method:ident, $kind:ident) => {
-        scalar_binary!(@some $op, $method, $kind, Scalar: Scalar, &Scalar, f64, Index);
-        scalar_binary!(@some $op, $method, $kind, &Scalar: Scalar, &Scalar, f64, Index);
+        scalar_binary!(@some $op, $method, $kind, Scalar: Scalar, &Scalar, f64, usize, Index);
+        scalar_binary!(@some $op, $method, $kind, &Scalar: Scalar, &Scalar, f64, usize, Index);
         scalar_binary!(@some $op, $method, $kind, f64: Scalar, &Scalar, Index);
-        scalar_binary!(@some $op, $method, $kind, Index: Scalar, &Scalar, f64, Index);
+        scalar_binary!(@some $op, $method, $kind, usize: Scalar, &Scalar, Index);
+        scalar_binary!(@some $op, $method, $kind, Index: Scalar, &Scalar, f64, usize, Index);
         scalar_binary!(@server $op, $method, $kind, Server<Scalar>, Server<Scalar>);
         scalar_binary!(@server $op, $method, $kind, Server<Scalar>, &Server<Scalar>);
         scalar_binary!(@server $op, $method, $kind, &Server<Scalar>, Server<Scalar>);
         scalar_binary!(@server $op, $method, $kind, &Server<Scalar>, &Server<Scalar>);
-        scalar_binary!(@mixed $op, $method, $kind, Server<Scalar>: Scalar, f64, Index);
-        scalar_binary!(@mixed $op, $method, $kind, &Server<Scalar>: Scalar, f64, Index);
+        scalar_binary!(@mixed $op, $method, $kind, Server<Scalar>: Scalar, f64, usize, Index);
+        scalar_binary!(@mixed $op, $method, $kind, &Server<Scalar>: Scalar, f64, usize, Index);
     };
     (@some $op:ident, $method:ident, $kind:ident, $left:ty: $($right:ty),*) => {$(
         impl $op<$right> for $left {

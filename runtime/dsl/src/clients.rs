@@ -58,7 +58,8 @@ impl<T: Wire> Clients<T> {
         self.reduce(Reduce::Mean, Loc::caller())
     }
 
-    /// `Σ_k n_k x_k / Σ_k n_k`, with the weight `n_k` that the closure gives on each client.
+    /// `Σ_k n_k x_k / Σ_k n_k`, with the weight `n_k` that the closure gives on each client. For weights that
+    /// are made of the values, there is [`weighted_mean_by`](Self::weighted_mean_by).
     #[track_caller]
     pub fn weighted_mean(&self, weight: impl FnOnce(&ClientCx) -> Scalar) -> Server<T> {
         let loc = Loc::caller();
@@ -67,21 +68,30 @@ impl<T: Wire> Clients<T> {
             weight(k)
         });
         let operands = [self.value, weights.value];
-        Server::of_op(
-            &self.graph,
-            FedOp::Reduce(Reduce::WeightedMean),
-            &operands,
-            loc,
-        )
+        let op = FedOp::Reduce(Reduce::WeightedMean);
+        Server::of_op(&self.graph, op, &operands, loc)
+    }
+
+    /// `Σ_k a_k x_k / Σ_k a_k`, by weights that the clients computed, such as their losses. The clients upload
+    /// the weights beside the values. Negative weights count as they are. If the weights sum to 0, the run
+    /// stops with an error.
+    ///
+    /// The server has its own weights in `w_k.gather().weighted_mean(&weights)`: see
+    /// [`Gathered::weighted_mean`](crate::Gathered::weighted_mean).
+    #[track_caller]
+    pub fn weighted_mean_by(&self, weights: &Clients<Scalar>) -> Server<T> {
+        self.weighted(Reduce::WeightedMean, weights, Loc::caller())
     }
 
     /// `Σ_k a_k x_k`, with weights that may all be 0.
     #[track_caller]
     pub fn weighted_sum(&self, weights: &Clients<Scalar>) -> Server<T> {
-        let loc = Loc::caller();
+        self.weighted(Reduce::WeightedSum, weights, Loc::caller())
+    }
+
+    fn weighted(&self, reduce: Reduce, weights: &Clients<Scalar>, loc: Loc) -> Server<T> {
         let operands = [self.value, weights.value_in(&self.graph, loc)];
-        let op = FedOp::Reduce(Reduce::WeightedSum);
-        Server::of_op(&self.graph, op, &operands, loc)
+        Server::of_op(&self.graph, FedOp::Reduce(reduce), &operands, loc)
     }
 
     fn reduce(&self, reduce: Reduce, loc: Loc) -> Server<T> {

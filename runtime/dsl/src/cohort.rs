@@ -5,7 +5,7 @@ use fedround_ir::fed::{FedOp, Value};
 
 use crate::graph::Graph;
 use crate::wire::Wire;
-use crate::{Count, Index, Scalar, ServerCx};
+use crate::{Count, Index, Scalar, Server, ServerCx};
 
 /// The clients selected for a round.
 #[derive(Clone, Debug)]
@@ -92,6 +92,14 @@ impl ServerCx {
 }
 
 impl Cohort {
+    /// `m`: the number of clients of this cohort whose values the server combines in this round. Clients that
+    /// fail or are late do not count. Nothing is sent for it. The number of all clients is
+    /// [`ServerCx::num_clients`].
+    #[track_caller]
+    pub fn num_clients(&self) -> Server<Scalar> {
+        Server::of_op(&self.graph, FedOp::CohortSize, &[self.value], Loc::caller())
+    }
+
     /// Samples `max(C·m, 1)` of the `m` clients of this cohort without replacement.
     #[must_use]
     #[track_caller]

@@ -181,6 +181,18 @@ impl ClientCx {
         )
     }
 
+    /// How many examples the client has of each class, as features `[classes]`. They sum to
+    /// [`num_examples`](Self::num_examples). Nothing is sent; to upload them, `release` them.
+    #[track_caller]
+    pub fn label_counts(&self) -> Tensor {
+        Tensor::of_op(
+            &self.graph,
+            FedOp::LabelCounts,
+            &[self.value],
+            Loc::caller(),
+        )
+    }
+
     /// Each class that the client has examples of, once.
     #[track_caller]
     pub fn classes(&self) -> Labels {

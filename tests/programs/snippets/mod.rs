@@ -1,5 +1,6 @@
 //! Code that the docs show, compiled here.
 
+mod aggregates;
 mod specs;
 
 use std::path::Path;
@@ -70,8 +71,13 @@ fn code_of_the_docs_is_compiled() {
     let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
     let algorithms = ["fed_prox", "fed_bn"];
     let sources = algorithms.map(|name| read(&format!("algorithms/src/{name}.rs")));
-    let compiled =
-        plain(&([include_str!("mod.rs"), include_str!("specs.rs")].concat() + &sources.concat()));
+    let own = [
+        include_str!("mod.rs"),
+        include_str!("specs.rs"),
+        include_str!("aggregates.rs"),
+        include_str!("../../laws/prox_skip.rs"),
+    ];
+    let compiled = plain(&(own.concat() + &sources.concat()));
     for page in [
         "docs/specs.md",
         "docs/your-own-data.md",
@@ -91,7 +97,7 @@ fn code_of_the_docs_is_compiled() {
 
 #[test]
 fn algorithms_of_the_docs_have_graphs() {
-    let algorithms: [&dyn Algorithm; 10] = [
+    let algorithms: [&dyn Algorithm; 12] = [
         &<specs::Averaged>::default(),
         &<specs::Clustered>::default(),
         &<specs::FineTuned>::default(),
@@ -102,6 +108,8 @@ fn algorithms_of_the_docs_have_graphs() {
         &<specs::Senders>::default(),
         &<specs::Arriving>::default(),
         &<specs::InTurn>::default(),
+        &<aggregates::ByLoss>::default(),
+        &<aggregates::Balanced>::default(),
     ];
     for algorithm in algorithms {
         graph_text(algorithm, Stage::Box).unwrap();

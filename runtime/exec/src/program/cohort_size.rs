@@ -117,6 +117,7 @@ impl Program {
                 | FedOp::RoundIndex
                 | FedOp::NumClients
                 | FedOp::Members
+                | FedOp::CohortSize
                 | FedOp::Restrict
                 | FedOp::NthLargest
                 | FedOp::Seconds
@@ -139,6 +140,7 @@ impl Program {
                 | FedOp::ClientLabels
                 | FedOp::EveryClass
                 | FedOp::LocalClasses
+                | FedOp::LabelCounts
                 | FedOp::ZeroInputs
                 | FedOp::NumExamples
                 | FedOp::ClientNumber

@@ -13,7 +13,7 @@ use fedround_passes::schedule::{schedule, stream};
 use fedround_trace::TracedModel;
 
 use super::infer_shapes::StateTypes;
-use super::warnings::{Warning, missing_layers, returned_unchanged};
+use super::warnings::{Warning, missing_layers, moves_statistics, returned_unchanged};
 use super::{CompileError, EarlierPhase, Program};
 use crate::autotune::ConvPolicy;
 use crate::precision::Precision;
@@ -193,6 +193,8 @@ impl Program {
         };
         this.warnings
             .extend(missing_layers(&this.linked, &this.model));
+        this.warnings
+            .extend(moves_statistics(&this.linked, &this.model));
         let rows = wire(&this.linked);
         let unchanged = rows.iter().filter_map(returned_unchanged);
         this.warnings.extend(unchanged);

@@ -5,7 +5,7 @@ use std::fmt;
 
 use fedround_ir::Loc;
 use fedround_ir::fed::{Kind, Module, OpKind, TreeOp};
-use fedround_passes::fed::Warning as SpecWarning;
+use fedround_passes::fed::{Warning as SpecWarning, moved_statistics};
 use fedround_passes::lowering::Frontend;
 use fedround_passes::lowering::parts::Part;
 use fedround_passes::report::{Derivation, Direction, Wire};
@@ -31,6 +31,13 @@ pub enum Warning {
         /// The line that names the layer.
         loc: Loc,
     },
+    /// A step of the server moves the running statistics of a model that has some.
+    MovedStatistics {
+        /// The model's name.
+        model: String,
+        /// The op that moves them first.
+        loc: Loc,
+    },
 }
 
 impl fmt::Display for Warning {
@@ -46,6 +53,12 @@ impl fmt::Display for Warning {
             Self::MissingLayer { layer, model, loc } => {
                 write!(f, "{loc}: model {model} has no layer `{layer}`")
             }
+            Self::MovedStatistics { model, loc } => {
+                write!(
+                    f,
+                    "{loc}: this step of the server also moves the running statistics of {model}; restore them in the next model: `.replace_parts(&[\"Buffer\"], &mean)`, where `mean` is what aggregation gave"
+                )
+            }
         }
     }
 }
@@ -55,6 +68,14 @@ pub(super) fn returned_unchanged(row: &Wire) -> Option<Warning> {
     let up = row.direction == Direction::Up && row.kind == Kind::Params;
     let unchanged = row.derived == Derivation::AsReceived;
     (up && unchanged).then_some(Warning::ReturnedUnchanged { loc: row.loc })
+}
+
+/// The warning about a step of the server that moves the running statistics of a model.
+pub(super) fn moves_statistics(module: &Module, model: &TracedModel) -> Option<Warning> {
+    let has = !model.buffers().is_empty();
+    let loc = has.then(|| moved_statistics(module)).flatten()?;
+    let model = model.name().to_owned();
+    Some(Warning::MovedStatistics { model, loc })
 }
 
 /// A warning for each type of layer that the code names and the model does not have. `Buffer` is not among them:

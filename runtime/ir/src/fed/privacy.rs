@@ -72,6 +72,28 @@ impl Exposures<'_> {
         let made = self.0.made(*above)?;
         (made.kind == OpKind::Arith(ArithOp::Sub) && made.operands == [*of, *bound]).then_some(1)
     }
+
+    /// Whether the cohort of a `fed.cohort_size` has as many clients, whoever is among all clients.
+    fn has_fixed_size(&self, size: &Op) -> bool {
+        let mut cohort = size.operands.first();
+        while let Some(op) = cohort.and_then(|v| self.0.made(*v)) {
+            match op.kind {
+                // A share of another cohort is as fixed as that one.
+                OpKind::Fed(FedOp::Sample) if op.operands.len() > 1 => cohort = op.operands.get(1),
+                OpKind::Fed(
+                    FedOp::Sample
+                    | FedOp::AllClients
+                    | FedOp::Within
+                    | FedOp::Outside
+                    | FedOp::Rotating
+                    | FedOp::Reshuffled
+                    | FedOp::Arrivals,
+                ) => return true,
+                _ => return false,
+            }
+        }
+        false
+    }
 }
 
 impl Analysis for Exposures<'_> {
@@ -149,6 +171,8 @@ impl Analysis for Exposures<'_> {
                     ..Fact::default()
                 };
             }
+            // One client more or less is in a cohort that each client may be in or not.
+            OpKind::Fed(FedOp::CohortSize) if !self.has_fixed_size(op) => all.exposure.max(Clipped),
             // A client that moves a median moves it by more than its share of a sum.
             OpKind::Fed(FedOp::Reduce(reduce)) if !reduce.is_sum() && all.exposure > Noised => Raw,
             // A weight without a bound: one client may be all of the mean.
@@ -157,6 +181,10 @@ impl Analysis for Exposures<'_> {
             {
                 Raw
             }
+            // Of weights that are made of data, one may be close to all of the sum, or all may cancel.
+            OpKind::Fed(FedOp::Reduce(Reduce::WeightedMean)) if of(1) > Noised => Raw,
+            // The norm of a product of two bounded values is not known.
+            OpKind::Fed(FedOp::Reduce(Reduce::WeightedSum)) if of(0).min(of(1)) > Noised => Raw,
             // A factor without a bound.
             OpKind::Arith(ArithOp::Mul) | OpKind::Tree(TreeOp::Scale)
                 if (grows(0) || grows(1)) && all.exposure >= Clipped =>
@@ -192,7 +220,11 @@ impl Analysis for Exposures<'_> {
             _ => Raw,
         };
         let mut open = all.open;
-        if matches!(op.kind, OpKind::Fed(FedOp::Reduce(_) | FedOp::Gather)) && exposure >= Clipped {
+        let aggregates = matches!(
+            op.kind,
+            OpKind::Fed(FedOp::Reduce(_) | FedOp::Gather | FedOp::CohortSize)
+        );
+        if aggregates && exposure >= Clipped {
             open.extend(&op.results);
         }
         Fact {

@@ -12,7 +12,8 @@ pub mod transform;
 
 pub use analysis::{
     CohortSum, Draw, Encoded, Leaves, Mechanism, Mechanisms, NoiseKind, Repetitions, RowSteps,
-    Unit, Warning, codec, encoded, examples_in_order, mechanisms, warnings, zero_trees, zeros,
+    Unit, Warning, codec, encoded, examples_in_order, mechanisms, moved_statistics, warnings,
+    zero_trees, zeros,
 };
 pub use pipeline::{Linked, lay_out, link, link_with};
 pub use transform::{LinkError, canonicalize, cse, dce, fuse_maps, licm, link_hooks};

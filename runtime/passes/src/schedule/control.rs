@@ -33,7 +33,8 @@ pub(super) fn role(kind: &OpKind) -> Role {
             | FedOp::InitialParams(_)
             | FedOp::EveryClass
             | FedOp::Public(..)
-            | FedOp::LocalClasses,
+            | FedOp::LocalClasses
+            | FedOp::LabelCounts,
         )
         | OpKind::Opt(OptOp::OneBatch) => Role::Read,
         OpKind::Fed(
@@ -46,6 +47,7 @@ pub(super) fn role(kind: &OpKind) -> Role {
             | FedOp::Reshuffled
             | FedOp::Choose(_)
             | FedOp::Members
+            | FedOp::CohortSize
             | FedOp::Restrict
             | FedOp::NthLargest
             | FedOp::Arrivals

@@ -12,7 +12,7 @@ use crate::error::RunError;
 use crate::interpreter::Walker;
 use crate::interpreter::named::permutation;
 use crate::interpreter::public::public;
-use crate::interpreter::rows::{classes, draw, every_class, for_rows, least};
+use crate::interpreter::rows::{classes, draw, every_class, for_rows, label_counts, least};
 use crate::value::batching::{flat, lane};
 use crate::value::{Env, RtVal};
 
@@ -66,6 +66,9 @@ impl Walker for Clients<'_> {
             (OpKind::Fed(FedOp::EveryClass), _) => every_class(self.cx),
             (OpKind::Fed(FedOp::Public(name, kind)), _) => public(self.cx, op, (name, *kind))?,
             (OpKind::Fed(FedOp::LocalClasses), _) => self.each(op, |id| classes(self.cx, id))?,
+            (OpKind::Fed(FedOp::LabelCounts), _) => {
+                self.each(op, |id| Ok(label_counts(self.cx, id)))?
+            }
             (OpKind::Fed(FedOp::NumExamples), _) => self.each(op, |id| {
                 let n = self.cx.dataset.client_indices[id].len();
                 Ok(RtVal::Host(n as f64))
@@ -120,6 +123,7 @@ impl Walker for Clients<'_> {
                     | FedOp::Reshuffled
                     | FedOp::Choose(_)
                     | FedOp::Members
+                    | FedOp::CohortSize
                     | FedOp::Restrict
                     | FedOp::NthLargest
                     | FedOp::InitialParams(_)

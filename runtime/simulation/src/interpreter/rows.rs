@@ -1,7 +1,7 @@
 //! Operations on rows: values with one row for each example, taken in mini-batches, drawn at
 //! random or selected by a key.
 
-use fedround_exec::tensor::{from_ints, read};
+use fedround_exec::tensor::{from_floats, from_ints, read};
 use std::collections::BTreeSet;
 
 use burn::tensor::DispatchTensor;
@@ -128,6 +128,19 @@ pub(crate) fn classes(cx: RoundContext<'_>, client: usize) -> Result<RtVal, RunE
         &shape,
         cx.program.device(),
     )))
+}
+
+/// How many examples a client has of each class: `[classes]`.
+pub(crate) fn label_counts(cx: RoundContext<'_>, client: usize) -> RtVal {
+    let mut counts = vec![0.0f32; cx.program.model().task().classes];
+    let labels = cx.dataset.examples.labels();
+    for &i in &cx.dataset.client_indices[client] {
+        if let Some(count) = counts.get_mut(usize::from(labels[i])) {
+            *count += 1.0;
+        }
+    }
+    let shape = [counts.len()];
+    RtVal::Tensor(from_floats(counts, &shape, cx.program.device()))
 }
 
 /// Every class once, in order.

@@ -76,6 +76,14 @@ impl Server<'_> {
         Ok(RtVal::Clients(ids, numbers))
     }
 
+    /// How many clients a cohort has. The rest of the round may depend on it: if a client is lost from now on,
+    /// the round is repeated without it.
+    pub(super) fn cohort_size(&mut self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
+        let clients = cohort(op, 0, env)?.len();
+        self.has_taken = true;
+        Ok(RtVal::Host(clients as f64))
+    }
+
     /// The values of some clients.
     pub(super) fn only(&self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
         let wanted = cohort(op, 1, env)?;

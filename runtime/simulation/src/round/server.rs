@@ -162,6 +162,7 @@ impl Walker for Server<'_> {
             (OpKind::Fed(FedOp::Sample), _) => self.sample(op, env)?,
             (OpKind::Fed(FedOp::Choose(choice)), _) => self.choose(*choice, op, env)?,
             (OpKind::Fed(FedOp::Members), _) => self.members(op, env)?,
+            (OpKind::Fed(FedOp::CohortSize), _) => self.cohort_size(op, env)?,
             (OpKind::Fed(FedOp::Restrict), _) => self.only(op, env)?,
             (OpKind::Fed(FedOp::NthLargest), _) => self.nth_largest(op, env)?,
             (OpKind::Fed(FedOp::InitialParams(stream)), _) => initial_params(self.cx, *stream)?,
@@ -211,6 +212,7 @@ impl Walker for Server<'_> {
                     | FedOp::Seconds
                     | FedOp::ClientLabels
                     | FedOp::LocalClasses
+                    | FedOp::LabelCounts
                     | FedOp::ZeroInputs
                     | FedOp::NumExamples
                     | FedOp::ClientNumber

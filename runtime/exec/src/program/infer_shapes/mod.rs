@@ -238,6 +238,10 @@ impl Walk<'_, '_> {
                 let classes = self.program.model.task().classes;
                 self.define(&op.results, &TensorType::i32([classes]));
             }
+            OpKind::Fed(FedOp::LabelCounts) => {
+                let classes = self.program.model.task().classes;
+                self.define(&op.results, &TensorType::f32([classes]));
+            }
             OpKind::Fed(FedOp::Permutation(_)) => {
                 let n = op.operands.first().and_then(|v| self.program.index(*v));
                 self.define(&op.results, &TensorType::i32([n.unwrap_or(1)]));
@@ -316,6 +320,7 @@ impl Walk<'_, '_> {
                 | FedOp::Reshuffled
                 | FedOp::Choose(_)
                 | FedOp::Members
+                | FedOp::CohortSize
                 | FedOp::Restrict
                 | FedOp::NthLargest
                 | FedOp::Seconds

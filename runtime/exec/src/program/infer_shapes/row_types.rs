@@ -120,6 +120,7 @@ pub(super) fn state(op: &Op) -> Option<(Place, String)> {
             | FedOp::Reshuffled
             | FedOp::Choose(_)
             | FedOp::Members
+            | FedOp::CohortSize
             | FedOp::Restrict
             | FedOp::NthLargest
             | FedOp::Seconds
@@ -144,6 +145,7 @@ pub(super) fn state(op: &Op) -> Option<(Place, String)> {
             | FedOp::ClientLabels
             | FedOp::EveryClass
             | FedOp::LocalClasses
+            | FedOp::LabelCounts
             | FedOp::ZeroInputs
             | FedOp::NumExamples
             | FedOp::ClientNumber

@@ -71,6 +71,7 @@ fn excluded(op: &Op) -> Option<(&'static str, &'static str)> {
             | FedOp::Positions
             | FedOp::Choose(_)
             | FedOp::Members
+            | FedOp::CohortSize
             | FedOp::Restrict
             | FedOp::NthLargest
             | FedOp::Pairwise(_)
@@ -88,6 +89,7 @@ fn excluded(op: &Op) -> Option<(&'static str, &'static str)> {
             | FedOp::ClientLabels
             | FedOp::EveryClass
             | FedOp::LocalClasses
+            | FedOp::LabelCounts
             | FedOp::ZeroInputs
             | FedOp::GlobalParams
             | FedOp::ClientState(..)

@@ -39,6 +39,8 @@ pub enum FedOp {
     /// `fed.members`: `(cohort@server) -> {f32}@server`; the number of each client of a cohort, from 0.
     /// Nothing is sent.
     Members,
+    /// `fed.cohort_size`: `(cohort@server) -> f32@server`; how many clients a cohort has.
+    CohortSize,
     /// `fed.restrict`: `({T}@clients, cohort@server) -> {T}@clients`, or the same over gathered values; the
     /// values of the clients of a cohort, all of whom must have one.
     Restrict,
@@ -114,6 +116,8 @@ pub enum FedOp {
     EveryClass,
     /// `fed.local_classes`: `(client) -> labels`; each class that the client has examples of, once.
     LocalClasses,
+    /// `fed.label_counts`: `(client) -> tensor`; how many examples the client has of each class, `[classes]`.
+    LabelCounts,
     /// `fed.zero_inputs`: `(tensor | labels) -> tensor`; for each row, an input of the model that is zero.
     ZeroInputs,
     /// `fed.num_examples`: `(client) -> f32`; `n_k`.
@@ -185,6 +189,7 @@ ops! { FedOp {
     "fed.where" = Choose (Choice::Where);
     "fed.union" = Choose (Choice::Union);
     "fed.members" = Members [];
+    "fed.cohort_size" = CohortSize [];
     "fed.restrict" = Restrict [];
     "fed.nth_largest" = NthLargest [];
     "fed.seconds" = Seconds [];
@@ -214,6 +219,7 @@ ops! { FedOp {
     "fed.positions" = Positions [];
     "fed.every_class" = EveryClass [];
     "fed.local_classes" = LocalClasses [];
+    "fed.label_counts" = LabelCounts [];
     "fed.zero_inputs" = ZeroInputs [];
     "fed.client_labels" = ClientLabels [];
     "fed.num_examples" = NumExamples [];

@@ -18,6 +18,7 @@ impl FedOp {
             | Self::Reshuffled
             | Self::Choose(_)
             | Self::Members
+            | Self::CohortSize
             | Self::Restrict
             | Self::NthLargest
             | Self::Seconds
@@ -49,7 +50,8 @@ impl FedOp {
             | Self::SetClientState(_)
             | Self::Personal(..)
             | Self::Encode(_)
-            | Self::LocalClasses => Some(Place::Client),
+            | Self::LocalClasses
+            | Self::LabelCounts => Some(Place::Client),
             Self::Call(hook) | Self::Super(hook) => Some(hook.place()),
             Self::Hyper(_)
             | Self::RoundIndex
@@ -93,6 +95,7 @@ impl FedOp {
             | Self::Reshuffled
             | Self::Choose(Choice::Top | Choice::Where | Choice::Union)
             | Self::Members
+            | Self::CohortSize
             | Self::Restrict
             | Self::NthLargest
             | Self::Seconds
@@ -107,6 +110,7 @@ impl FedOp {
             | Self::Positions
             | Self::EveryClass
             | Self::LocalClasses
+            | Self::LabelCounts
             | Self::ZeroInputs
             | Self::Public(..)
             | Self::ClientLabels
@@ -140,6 +144,7 @@ impl FedOp {
             | Self::Reshuffled
             | Self::Choose(_)
             | Self::Members
+            | Self::CohortSize
             | Self::Restrict
             | Self::NthLargest
             | Self::Seconds
@@ -158,6 +163,7 @@ impl FedOp {
             | Self::ClientLabels
             | Self::EveryClass
             | Self::LocalClasses
+            | Self::LabelCounts
             | Self::ZeroInputs
             | Self::Public(..)
             | Self::NumExamples
@@ -189,6 +195,7 @@ impl FedOp {
             | Self::Reshuffled
             | Self::Choose(_)
             | Self::Members
+            | Self::CohortSize
             | Self::Restrict
             | Self::NthLargest
             | Self::Arrivals
@@ -217,6 +224,7 @@ impl FedOp {
             | Self::ClientLabels
             | Self::EveryClass
             | Self::LocalClasses
+            | Self::LabelCounts
             | Self::ZeroInputs
             | Self::Public(..)
             | Self::NumExamples

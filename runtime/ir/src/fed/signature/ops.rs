@@ -89,6 +89,7 @@ pub fn signature(
         OpKind::Fed(FedOp::Members | FedOp::Staleness) => {
             plain(&[Type::server(Cohort)], &[Type::gathered(Scalar)])
         }
+        OpKind::Fed(FedOp::CohortSize) => plain(&[Type::server(Cohort)], &[Type::server(Scalar)]),
         OpKind::Fed(FedOp::Restrict) => {
             let (kind, place) = (wire_kind(found(0)), side(operands));
             let each = Type { kind, place };
@@ -174,6 +175,7 @@ pub fn signature(
         }
         OpKind::Fed(FedOp::EveryClass) => plain(&[], &[at(Labels)]),
         OpKind::Fed(FedOp::LocalClasses) => plain(&[at(Client)], &[at(Labels)]),
+        OpKind::Fed(FedOp::LabelCounts) => plain(&[at(Client)], &[at(Tensor)]),
         OpKind::Fed(FedOp::ZeroInputs) => plain(&[at(rows_kind(found(0)))], &[at(Tensor)]),
         OpKind::Fed(FedOp::ClientLabels) => plain(&[at(Client), at(Tensor)], &[at(Labels)]),
         OpKind::Fed(FedOp::NumExamples | FedOp::ClientNumber) => {

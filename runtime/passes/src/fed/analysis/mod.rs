@@ -6,6 +6,7 @@ pub mod dp;
 mod encoded;
 mod leaf_facts;
 mod leaves;
+mod moved_statistics;
 mod redundant_transfer;
 mod row_order;
 mod standard_hooks;
@@ -19,6 +20,7 @@ pub use dp::{
 pub use encoded::{Encoded, codec, encoded};
 pub use leaf_facts::{zero_trees, zeros};
 pub use leaves::Leaves;
+pub use moved_statistics::moved_statistics;
 pub(crate) use redundant_transfer::unsent;
 pub use row_order::examples_in_order;
 pub use warnings::{Warning, warnings};

@@ -216,6 +216,8 @@ pub fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) -> Text {
         (OpKind::Fed(FedOp::Encode(encoding)), operands) => Text::call(encoding.name(), operands),
         (OpKind::Fed(FedOp::EveryClass), _) => Text::name("classes"),
         (OpKind::Fed(FedOp::LocalClasses), _) => Text::name("classes_k"),
+        (OpKind::Fed(FedOp::LabelCounts), _) => Text::name("counts_k"),
+        (OpKind::Fed(FedOp::CohortSize), [cohort]) => Text::factor(format!("|{}|", cohort.plain())),
         (OpKind::Fed(FedOp::ZeroInputs), _) => Text::name("0"),
         (OpKind::Fed(FedOp::Public(column, _)), []) => Text::name(format!("public.{column}")),
         (OpKind::Fed(FedOp::Public(column, _)), [count, ..]) => {

@@ -122,7 +122,7 @@ impl Analysis for Origins<'_> {
                 };
             }
             // Who is sent something says when it is sent, and nothing of what.
-            OpKind::Fed(FedOp::Choose(_) | FedOp::Members) => {
+            OpKind::Fed(FedOp::Choose(_) | FedOp::Members | FedOp::CohortSize) => {
                 return Origin::default();
             }
             OpKind::Fed(FedOp::NumExamples) => origin.count = true,
@@ -133,9 +133,8 @@ impl Analysis for Origins<'_> {
             OpKind::Fed(FedOp::Dispatch | FedOp::Scatter | FedOp::Mix(_) | FedOp::Encode(_))
             | OpKind::Privacy(PrivacyOp::Noise | PrivacyOp::TreeNoise | PrivacyOp::Laplace)
             | OpKind::Opt(OptOp::SampleRows) => origin.differs = true,
-            OpKind::External(ExternalOp::Column(..)) | OpKind::Fed(FedOp::LocalClasses) => {
-                origin.data = true
-            }
+            OpKind::External(ExternalOp::Column(..))
+            | OpKind::Fed(FedOp::LocalClasses | FedOp::LabelCounts) => origin.data = true,
             OpKind::Privacy(PrivacyOp::Release(why)) => {
                 origin.released.insert(why.clone());
             }

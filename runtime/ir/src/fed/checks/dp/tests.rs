@@ -177,6 +177,61 @@ fn i15_a_weight_without_a_bound_is_not_hidden() {
     assert_eq!(names(&most), ["priv.noise", "fed.weighted_mean"]);
 }
 
+/// A client whose weight is near the sum of all is all of the mean, and weights may cancel.
+#[test]
+fn i15_a_weight_made_of_data_is_not_hidden() {
+    let clipped = weighted(|b, k| {
+        let of = FedOp::ClientState("loss".into(), crate::fed::Kind::Scalar);
+        let loss = b.op(OpKind::Fed(of), &[k]);
+        let kept = OpKind::Fed(FedOp::SetClientState("loss".into()));
+        b.op(kept, &[k, loss]);
+        b.clip(loss)
+    });
+    let names: Vec<String> = broken(&clipped).into_iter().map(|(op, _)| op).collect();
+    assert_eq!(names, ["priv.noise", "fed.weighted_mean"]);
+}
+
+/// The noised sum of clipped updates, divided by the size of a cohort.
+fn over_size(cohort: fn(&mut Round<'_>) -> Value, noised: bool) -> Vec<String> {
+    let module = round(|b, w| {
+        b.claim(Dp::Central);
+        let cohort = cohort(b);
+        let sent = b.op(OpKind::Fed(FedOp::Broadcast), &[w, cohort]);
+        let w_k = b.map(sent, |b, k, w| {
+            let trained = b.train(k, w);
+            b.clip(trained)
+        });
+        let sum = b.op(OpKind::Fed(FedOp::Reduce(Reduce::Sum)), &[w_k]);
+        let sum = b.noise(sum);
+        let mut size = b.op(OpKind::Fed(FedOp::CohortSize), &[cohort]);
+        if noised {
+            size = b.noise(size);
+        }
+        let one = b.number(1.0);
+        let share = b.op(OpKind::Arith(ArithOp::Div), &[one, size]);
+        b.op(OpKind::Tree(TreeOp::Scale), &[share, sum])
+    });
+    broken(&module).into_iter().map(|(op, _)| op).collect()
+}
+
+#[test]
+fn i15_the_size_of_a_cohort_of_chance_is_noised() {
+    let fixed = |b: &mut Round<'_>| {
+        let half = b.number(0.5);
+        let some = b.op(OpKind::Fed(FedOp::Sample), &[half]);
+        b.op(OpKind::Fed(FedOp::Sample), &[half, some])
+    };
+    let chance = |b: &mut Round<'_>| {
+        let half = b.number(0.5);
+        let some = OpKind::Fed(FedOp::Choose(crate::fed::Choice::Bernoulli));
+        let some = b.op(some, &[half]);
+        b.op(OpKind::Fed(FedOp::Sample), &[half, some])
+    };
+    assert_eq!(over_size(fixed, false), [""; 0]);
+    assert_eq!(over_size(chance, false), ["fed.cohort_size"]);
+    assert_eq!(over_size(chance, true), [""; 0]);
+}
+
 #[test]
 fn i14_a_factor_without_a_bound_undoes_a_clip() {
     let module = averaged(|b, k, w| {

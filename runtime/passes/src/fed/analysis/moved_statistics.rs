@@ -1,0 +1,259 @@
+//! Finds steps of the server that move the running statistics of the model.
+//!
+//! Running statistics, such as those of batch normalisation, are means, which a mean over clients keeps. A
+//! momentum, an adaptive step or a step size above 1 makes something else of them, such as negative
+//! variances.
+
+use fedround_ir::Loc;
+use fedround_ir::fed::{
+    Analysis, ConstEval, FedOp, Hook, Kind, Module, Op, OpKind, OptOp, Place, PrivacyOp, Reduce,
+    TreeOp, solve,
+};
+
+/// The op that moves the running statistics of the next global parameters away from a mean of models;
+/// `None` if no op is known to.
+pub fn moved_statistics(module: &Module) -> Option<Loc> {
+    let facts = solve(module, &mut Statistics(ConstEval::of(module)));
+    let round = module.funcs.iter().find(|func| func.hook == Hook::Round)?;
+    facts.get(round.body.yields.first()?)?.moved
+}
+
+/// What the running statistics of parameters are made of.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Fact {
+    models: Models,
+    /// The first op that moved them.
+    moved: Option<Loc>,
+}
+
+/// How many models are added up in parameters: one in a mean of models, none in a difference of two.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Models {
+    /// The parameters are zero, or nothing has been computed yet.
+    #[default]
+    Zero,
+    Count(f64),
+    Unknown,
+}
+
+impl Models {
+    /// Whether the parameters are a direction in which models are moved.
+    fn is_direction(self) -> bool {
+        matches!(self, Self::Count(n) if n.abs() < TOLERANCE)
+    }
+
+    /// Those of `a + by · b`.
+    fn plus(self, by: f64, other: Self) -> Self {
+        match (self, other) {
+            (a, Self::Zero) => a,
+            (Self::Zero, Self::Count(b)) => Self::Count(by * b),
+            (Self::Count(a), Self::Count(b)) => Self::Count(a + by * b),
+            (Self::Unknown, _) | (_, Self::Unknown) => Self::Unknown,
+        }
+    }
+}
+
+/// Shares that hyper-parameters divide a whole into, such as `1 − α` and `α`, sum to 1 within it.
+const TOLERANCE: f64 = 1e-5;
+
+struct Statistics<'m>(ConstEval<'m>);
+
+impl Statistics<'_> {
+    fn on_server(&self, op: &Op) -> bool {
+        let result = op
+            .results
+            .first()
+            .map(|v| self.0.module().type_of(*v).place);
+        matches!(result, Some(Place::Server | Place::Gathered))
+    }
+
+    /// The result of an op that makes another direction of a direction.
+    fn moved(&self, op: &Op, direction: &Fact) -> Fact {
+        let moves = self.on_server(op) && direction.models.is_direction();
+        Fact {
+            models: direction.models,
+            moved: direction.moved.or(moves.then_some(op.loc)),
+        }
+    }
+}
+
+impl Analysis for Statistics<'_> {
+    type Fact = Fact;
+
+    fn argument(&self) -> Fact {
+        Fact {
+            models: Models::Count(1.0),
+            moved: None,
+        }
+    }
+
+    fn join(&self, a: &Fact, b: &Fact) -> Fact {
+        let models = match (a.models, b.models) {
+            (Models::Zero, models) | (models, Models::Zero) => models,
+            (Models::Count(a), Models::Count(b)) if (a - b).abs() < TOLERANCE => Models::Count(a),
+            _ => Models::Unknown,
+        };
+        Fact {
+            models,
+            moved: a.moved.or(b.moved),
+        }
+    }
+
+    fn transfer(&mut self, op: &Op, inputs: &[Fact]) -> Fact {
+        let is_params = |v| self.0.module().type_of(v).kind == Kind::Params;
+        if !op.results.iter().any(|v| is_params(*v)) {
+            return Fact::default();
+        }
+        let unknown = |moved| Fact {
+            models: Models::Unknown,
+            moved,
+        };
+        match (&op.kind, inputs) {
+            (OpKind::Fed(FedOp::InitialParams(_)), _) => self.argument(),
+            // Of running statistics there is no gradient.
+            (OpKind::Opt(OptOp::Grad), _) => Fact::default(),
+            (
+                OpKind::Fed(
+                    FedOp::Broadcast
+                    | FedOp::Dispatch
+                    | FedOp::Scatter
+                    | FedOp::Gather
+                    | FedOp::Restrict
+                    | FedOp::Mix(_)
+                    | FedOp::Consensus
+                    | FedOp::Encode(_)
+                    | FedOp::Reduce(
+                        Reduce::Mean | Reduce::WeightedMean | Reduce::Median | Reduce::TrimmedMean,
+                    ),
+                ),
+                [a, ..],
+            ) => a.clone(),
+            // As many models as there are clients, unless it is a sum of directions.
+            (OpKind::Fed(FedOp::Reduce(Reduce::Sum | Reduce::WeightedSum)), [a, ..]) => {
+                match a.models {
+                    Models::Count(_) if !a.models.is_direction() => unknown(a.moved),
+                    _ => a.clone(),
+                }
+            }
+            // A direction that the server keeps is a momentum.
+            (OpKind::Fed(FedOp::ServerState(..)), [kept]) => self.moved(op, kept),
+            (OpKind::Fed(FedOp::ServerStateOr(_)), [first, kept]) => {
+                self.moved(op, &self.join(first, kept))
+            }
+            // What is kept for one client is its own, such as its distance from the server's model.
+            (OpKind::Fed(FedOp::ServerState(..) | FedOp::ClientState(..)), [.., kept]) => {
+                kept.clone()
+            }
+            (OpKind::Fed(FedOp::ServerStateOr(_) | FedOp::Personal(..)), [.., first, kept]) => {
+                self.join(first, kept)
+            }
+            (OpKind::Tree(TreeOp::Add | TreeOp::Sub), [a, b]) => {
+                let by = match op.kind {
+                    OpKind::Tree(TreeOp::Sub) => -1.0,
+                    _ => 1.0,
+                };
+                Fact {
+                    models: a.models.plus(by, b.models),
+                    moved: a.moved.or(b.moved),
+                }
+            }
+            (OpKind::Tree(TreeOp::Scale), [_, a]) => {
+                let by = op.operands.first().and_then(|v| self.0.number(*v));
+                match (by, a.models) {
+                    (Some(0.0), _) => Fact::default(),
+                    // Part of the way is between models.
+                    (Some(by), models) if by.abs() <= 1.0 + TOLERANCE => Fact {
+                        models: Models::Zero.plus(by, models),
+                        moved: a.moved,
+                    },
+                    (Some(by), Models::Count(n)) if !a.models.is_direction() => Fact {
+                        models: Models::Count(by * n),
+                        moved: a.moved,
+                    },
+                    (None, Models::Count(_)) if !a.models.is_direction() => unknown(a.moved),
+                    _ => self.moved(op, a),
+                }
+            }
+            (OpKind::Tree(TreeOp::Choose | TreeOp::Select), [_, a, b]) => self.join(a, b),
+            (OpKind::Tree(TreeOp::ReplaceParts(parts)), [a, b]) => {
+                let all = ["Buffer", "BatchNorm", "Model"];
+                match parts.iter().any(|part| all.contains(&&**part)) {
+                    true => b.clone(),
+                    false => a.clone(),
+                }
+            }
+            (OpKind::Tree(TreeOp::Mul | TreeOp::Div), [a, ..])
+            | (OpKind::Tree(TreeOp::Clamp), [_, _, a])
+            | (
+                OpKind::Privacy(PrivacyOp::Clip | PrivacyOp::Noise | PrivacyOp::TreeNoise),
+                [a, ..],
+            ) if a.models.is_direction() => self.moved(op, a),
+            (_, inputs) => unknown(inputs.iter().find_map(|fact| fact.moved)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fedround::prelude::*;
+    use fedround::{Definer, ServerCx};
+
+    use super::*;
+    use crate::testing::{Closure, linked};
+
+    type Step = fn(&ServerCx, Server<Params>, Server<Params>) -> Server<Params>;
+
+    /// Whether a step of the server from its model and the mean of the clients' moves running statistics.
+    fn moves(step: Step) -> bool {
+        let own = Closure(move |m: &mut Definer| {
+            m.round(|server, w| {
+                let w_k = w.broadcast(&server.all_clients()).map(|k, w| {
+                    let b = k.batch(10);
+                    let g = grad(&w, |w| cross_entropy(k.forward(w, &b.x), &b.y));
+                    w - 0.1 * g
+                });
+                step(server, w, w_k.mean())
+            });
+        });
+        moved_statistics(&linked(&own)).is_some()
+    }
+
+    #[test]
+    fn means_and_parts_of_the_way_are_between_models() {
+        assert!(!moves(|_, _, mean| mean));
+        assert!(!moves(|_, w, mean| &w + 0.5 * (mean - &w)));
+        assert!(!moves(|_, w, mean| 0.3 * w + 0.7 * mean));
+        assert!(!moves(|server, w, mean| {
+            let kept = server.state_or("kept", &w);
+            let next = 0.9 * kept + 0.1 * mean;
+            server.set_state("kept", &next);
+            next
+        }));
+    }
+
+    fn momentum(server: &ServerCx, w: &Server<Params>, mean: &Server<Params>) -> Server<Params> {
+        let v = 0.9 * server.state("v") + (mean - w);
+        server.set_state("v", &v);
+        w + v
+    }
+
+    #[test]
+    fn momenta_long_and_adaptive_steps_move_them() {
+        assert!(moves(|server, w, mean| momentum(server, &w, &mean)));
+        assert!(moves(|_, w, mean| &w + 1.5 * (mean - &w)));
+        assert!(moves(|_, w, mean| {
+            let delta = mean - &w;
+            w + 0.1 * delta.div(&delta.mul(&delta).sqrt().add_scalar(0.001))
+        }));
+    }
+
+    #[test]
+    fn restored_statistics_are_not_moved() {
+        assert!(!moves(|server, w, mean| {
+            momentum(server, &w, &mean).replace_parts(&["Buffer"], &mean)
+        }));
+        assert!(moves(|server, w, mean| {
+            momentum(server, &w, &mean).replace_parts(&["head"], &mean)
+        }));
+    }
+}

@@ -1,0 +1,94 @@
+//! The number of clients in a cohort, which the server knows without an upload.
+
+use fedround::algorithms::FedAvg;
+use fedround::prelude::*;
+use fedround::simulation::Faults;
+use fedround::testing::{Stage, Trained, assert_trains_alike, experiment, graph_text};
+
+/// The mean as a sum that is divided by the size of the cohort.
+#[derive(Hyper, Debug, Clone)]
+pub struct Divided<A = FedAvg> {
+    /// What trains.
+    pub base: A,
+    /// Whether the clients divide.
+    #[hyper(default = false)]
+    pub on_clients: bool,
+    /// Whether the sum is the mean.
+    #[hyper(default = false)]
+    pub mean: bool,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for Divided<A> {
+    fn aggregate(&self, server: &ServerCx, w_k: Clients<Params>) -> Server<Params> {
+        let cohort = server.current_cohort();
+        let m = cohort.num_clients();
+        server.set_state("m", &m);
+        server.set_state("ones", &w_k.map(|_, _| Scalar::from(1.0)).sum());
+        if self.mean {
+            w_k.mean()
+        } else if self.on_clients {
+            let parts = w_k.zip(&m.broadcast(&cohort)).map(|_, (w, m)| w / m);
+            parts.sum()
+        } else {
+            w_k.sum() / m
+        }
+    }
+}
+
+fn divided(on_clients: bool, mean: bool) -> Divided {
+    let base = FedAvg {
+        fraction: 0.4,
+        ..FedAvg::default()
+    };
+    Divided {
+        base,
+        on_clients,
+        mean,
+    }
+}
+
+#[test]
+fn a_sum_over_the_size_is_the_mean() {
+    for on_clients in [false, true] {
+        let (by_hand, mean) = (divided(on_clients, false), divided(false, true));
+        assert_trains_alike!(by_hand, mean, tolerance = 1e-6);
+    }
+}
+
+#[test]
+fn the_size_counts_those_whose_values_arrive() {
+    let counted = |dropout| {
+        let faults = Faults {
+            dropout,
+            ..Faults::default()
+        };
+        let run = experiment(divided(false, false)).faults(faults).run(4);
+        let rounds = Trained::from(run.unwrap()).report.history;
+        let of = |name: &'static str| {
+            let numbers = rounds.iter().map(move |round| round.server_numbers[name]);
+            numbers.collect::<Vec<f64>>()
+        };
+        assert_eq!(of("divided.m"), of("divided.ones"));
+        of("divided.m")
+    };
+    assert_eq!(counted(0.0), [8.0; 4]);
+    let some = counted(0.5);
+    assert!(some.iter().all(|m| (1.0..=8.0).contains(m)), "{some:?}");
+    assert!(some.iter().sum::<f64>() < 32.0, "{some:?}");
+}
+
+#[test]
+fn nothing_is_sent_for_the_size() {
+    let (with, without) = (divided(false, false), FedAvg::default());
+    let text = graph_text(&with, Stage::Box).unwrap();
+    assert!(text.contains("|S|"), "{text}");
+    let linked = graph_text(&with, Stage::Linked).unwrap();
+    assert!(linked.contains("fed.cohort_size"), "{linked}");
+    let uploads = |wire: String| wire.matches("client → server").count();
+    // The ones of the test are the second upload, as the numbers of examples are FedAvg's.
+    assert_eq!(
+        uploads(graph_text(&with, Stage::Wire).unwrap()),
+        uploads(graph_text(&without, Stage::Wire).unwrap())
+    );
+}
