@@ -133,7 +133,9 @@ pub(crate) fn label(op: &Op) -> String {
                 let names = steps.iter().filter_map(|step| step["op"].as_str());
                 names.collect::<Vec<_>>().join(" ")
             }
-            ("shape" | "values" | "parameters" | "dtype" | "outputs" | "sums", _)
+            // Which results a fused op has is in their types.
+            ("shape" | "values" | "parameters" | "dtype", _)
+            | ("outputs" | "sums" | "leading_sums" | "channel_sums", _)
             | ("reverse", Value::Bool(false)) => {
                 continue;
             }
@@ -166,9 +168,28 @@ pub(crate) fn label(op: &Op) -> String {
     text
 }
 
+/// Characters of a line of a label, of which a fused op may have many.
+const LONGEST: usize = 44;
+
+/// The [`label`] in lines that fit a box.
+pub(crate) fn label_lines(op: &Op) -> Vec<String> {
+    let mut lines: Vec<String> = vec![];
+    for word in label(op).split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.len() + 1 + word.len() <= LONGEST => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fedround_ir::tensor::Fused;
 
     #[test]
     fn a_label_tells_what_the_type_does_not() {
@@ -184,5 +205,25 @@ mod tests {
         assert_eq!(label(&Op::MulScalar(0.1)), "mul_scalar 0.1");
         assert_eq!(label(&Op::MulScalar(1.0 / 3.0)), "mul_scalar 3.333e-1");
         assert_eq!(label(&Op::Reshape(vec![3])), "reshape");
+    }
+
+    fn fused(steps: usize) -> Op {
+        Op::Fused(Fused {
+            shape: vec![4],
+            steps: (0..steps).map(|i| (Op::Add, vec![i, i])).collect(),
+            outputs: vec![steps],
+            sums: vec![],
+            leading_sums: vec![],
+            channel_sums: vec![],
+        })
+    }
+
+    #[test]
+    fn a_fused_op_is_labelled_by_its_steps_in_lines_of_bounded_length() {
+        assert_eq!(label(&fused(2)), "fused add add");
+        assert_eq!(label_lines(&fused(2)), ["fused add add"]);
+        let lines = label_lines(&fused(40));
+        assert_eq!(lines.join(" "), label(&fused(40)));
+        assert!(lines.len() > 2 && lines.iter().all(|line| line.len() <= LONGEST));
     }
 }

@@ -1,7 +1,7 @@
 //! Drawings of fed modules: FedAvg and FedProx, before and after linking.
 
 use crate::specs::{Closure, FedAvg, FedProx, control_variates};
-use crate::support::{check_dot, check_svg, snapshot, texts};
+use crate::support::{check_dot, check_svg, rects, snapshot, texts};
 use fedround::stage;
 use fedround_draw::{dot, json, svg};
 use fedround_ir::fed::Module;
@@ -72,6 +72,91 @@ fn a_wire_is_drawn_once() {
     let text = svg::module(&linked(&Closure(control_variates)), None);
     let wires = texts(&text).iter().filter(|t| *t == "4P bytes").count();
     assert_eq!(wires, 4);
+}
+
+/// Clients train one after the other, in steps to which the server adds its own, as in split learning.
+const TURNS: &str = r#"// fedround fed v1
+fed.algorithm @turns(%steps: index = 10, %batch: index = 10) {
+  fed.round(%w: params@server) {
+    %0 = fed.all_clients : cohort@server
+    %1 = fed.in_turn %0 with(%2, %3 = %w) {
+      %4 = opt.repeat %steps with(%5 = %3) {
+        %6 = fed.broadcast %5 to %2 : {params}@clients
+        %7 = fed.map(%k, %8 = %6) {
+          %9 = opt.batch %k, %batch : batch
+          %10 = batch.x %9 : tensor
+          %11 = nn.features %8, %10 : tensor
+          %12 = priv.release "outputs of a layer in the middle of the network" %11 : tensor
+          fed.yield %12 : tensor
+        } : {tensor}@clients
+        %13 = fed.gather %7 : {tensor}@server
+        %14 = fed.concat %13 : tensor@server
+        %15, %16 = opt.grad(%17 = %5) {
+          %18 = nn.head %17, %14 : tensor@server
+          %19 = tree.sq_norm %18 : f32@server
+          opt.yield %19 : f32@server
+        } : params@server, f32@server
+        opt.yield %15 : params@server
+      } : params@server
+      opt.yield %4 : params@server
+    } : params@server
+    fed.yield %1 : params@server
+  }
+}
+"#;
+
+#[test]
+fn a_loop_in_which_clients_take_part_stands_around_both_lanes() {
+    let text = svg::module(&parsed(TURNS), Some(&two_nn));
+    check_svg(&text);
+    let rects = rects(&text);
+    let lanes: Vec<_> = rects.iter().filter(|rect| rect.radius == 8.0).collect();
+    let [server, clients] = lanes.as_slice() else {
+        panic!("{lanes:?}");
+    };
+    let around: Vec<_> = rects.iter().filter(|rect| !rect.filled).collect();
+    assert_eq!(around.len(), 2);
+    for frame in around {
+        assert!(server.x < frame.x && frame.x < server.right());
+        assert!(clients.x < frame.right() && frame.right() < clients.right());
+    }
+    // The client's code is on the clients' lane, and what stands at a wire is between the lanes.
+    let sheet = rects.iter().find(|rect| rect.radius == 6.0 && rect.filled);
+    assert!(sheet.unwrap().x > clients.x, "{sheet:?}");
+    let labels = texts(&text);
+    let label = labels.iter().find(|text| text.contains("released: "));
+    let narrowest = 4.0 * label.unwrap().chars().count() as f64;
+    assert!(clients.x - server.right() > narrowest);
+}
+
+#[test]
+fn collected_rows_carry_nothing_from_batch_to_batch() {
+    let one = "%9 = opt.batch %k, %batch : batch
+          %10 = batch.x %9 : tensor
+          %11 = nn.features %8, %10 : tensor";
+    let all = "%11 = opt.collect %k, %batch with(%9) {
+            %10 = batch.x %9 : tensor
+            %99 = nn.features %8, %10 : tensor
+            opt.yield %99 : tensor
+          } : tensor";
+    let text = TURNS.replace(one, all);
+    assert!(text != TURNS);
+    // Spaces between letters of two styles are distances.
+    let spaceless = |text: &String| text.replace(' ', "");
+    let texts: Vec<String> = texts(&svg::module(&parsed(&text), None))
+        .iter()
+        .map(spaceless)
+        .collect();
+    for part in ["collectzforbinbatches(1,batch)", "z←features(w2,b.x)"] {
+        assert!(texts.iter().any(|t| t == part), "{part}: {texts:?}");
+    }
+}
+
+fn parsed(text: &str) -> Module {
+    match fedround_ir::text::parse(text).unwrap() {
+        fedround_ir::text::Document::Fed(module) => module,
+        fedround_ir::text::Document::Tensor(_) => panic!("a tensor text"),
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{head, quoted};
-use crate::attributes::label;
+use crate::attributes::label_lines;
 use crate::{Phase, Sheet};
 
 /// Tensor graphs, or plans: a node is an op with the type, and in a plan the slot, of its result.
@@ -50,7 +50,7 @@ fn body(index: usize, sheet: &Sheet) -> String {
             if phases[i] != phase {
                 continue;
             }
-            let mut text = label(&node.op);
+            let mut text = label_lines(&node.op).join("\n");
             for v in &node.outs {
                 text += &format!("\n{}", graph.type_of(*v));
                 if let Some(slot) = sheet.slot(*v) {

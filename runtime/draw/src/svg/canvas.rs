@@ -10,6 +10,9 @@ use super::text::{escape, markup};
 const SANS: &str = "Helvetica, Arial, 'DejaVu Sans', sans-serif";
 const MONO: &str = "Menlo, Consolas, 'DejaVu Sans Mono', monospace";
 
+/// The fill of a rectangle through which one sees what is behind it.
+pub(super) const NO_FILL: &str = "none";
+
 /// Colours, all of which differ in grey too.
 pub(super) mod colour {
     pub const INK: &str = "#1c2733";

@@ -60,6 +60,16 @@ impl Lanes {
 pub(super) fn widen(items: &[Item], lane: usize, widths: &mut [f64; 3]) {
     for item in items {
         match item {
+            Item::Frame(frame) if frame.crosses() => {
+                // It stands around both lanes, whose boxes it makes narrower on the outer sides.
+                let mut inner = [0.0; 3];
+                widen(&frame.items, 0, &mut inner);
+                inner[0] = (inner[0] + FRAME_PAD).max(head_width(frame) + 2.0 * FRAME_PAD);
+                inner[1] += FRAME_PAD;
+                for (width, inner) in widths.iter_mut().zip(inner) {
+                    *width = width.max(inner);
+                }
+            }
             Item::Frame(frame) => {
                 let lane = lane_of(frame, lane);
                 widths[lane] = widths[lane].max(frame_width(frame));
@@ -98,19 +108,28 @@ pub(super) fn frame_width(frame: &Frame) -> f64 {
         Item::Op(step) => step_width(step),
         Item::Crossing(_) => 0.0,
     });
+    inner.fold(head_width(frame), f64::max) + 2.0 * FRAME_PAD
+}
+
+/// The width of a frame's title with its op, and of its note.
+fn head_width(frame: &Frame) -> f64 {
     let head = width(&frame.title, TEXT) * 1.08 + 24.0 + mono_width(&frame.op);
-    let widest = inner.fold(head.max(width(&frame.note, SMALL)), f64::max);
-    widest + 2.0 * FRAME_PAD
+    head.max(width(&frame.note, SMALL))
 }
 
 pub(super) fn head_height(frame: &Frame) -> f64 {
     FRAME_PAD + LINE * if frame.note.is_empty() { 1.0 } else { 2.0 }
 }
 
+/// The height of a frame with what is in it.
+pub(super) fn height_of(frame: &Frame) -> f64 {
+    head_height(frame) + stack(&frame.items) + FRAME_PAD
+}
+
 pub(super) fn height(item: &Item) -> f64 {
     match item {
         Item::Op(_) => BOX,
-        Item::Frame(frame) => head_height(frame) + stack(&frame.items) + FRAME_PAD,
+        Item::Frame(frame) => height_of(frame),
         Item::Crossing(crossing) => crossing.sent.len() as f64 * (BOX + GAP) - GAP,
     }
 }

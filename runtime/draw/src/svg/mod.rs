@@ -9,6 +9,7 @@ mod canvas;
 mod lanes;
 mod layers;
 mod measure;
+mod pen;
 mod scene;
 mod script;
 mod script_regions;

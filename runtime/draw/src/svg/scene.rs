@@ -44,6 +44,20 @@ pub(super) struct Frame {
     pub items: Vec<Item>,
 }
 
+impl Frame {
+    /// Whether it is a loop of the server in which clients take part.
+    pub fn crosses(&self) -> bool {
+        self.kind == FrameKind::Loop
+            && self.items.iter().any(|item| match item {
+                Item::Op(_) => false,
+                Item::Crossing(_) => true,
+                Item::Frame(frame) => {
+                    frame.crosses() || (frame.kind == FrameKind::Map && !frame.on_server)
+                }
+            })
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Crossing {
     pub direction: Direction,

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use fedround_ir::fed::{
-    ArithOp, ExternalOp, FedOp, Func, Hook, Kind, Module, Op, OpKind, OptOp, Place, Region, Value,
+    ArithOp, ExternalOp, FedOp, Func, Hook, Kind, Module, Op, OpKind, OptOp, Place, PrivacyOp,
+    Region, Value,
 };
 use fedround_passes::report::notation::{Text, count_uses, expression};
 use fedround_passes::report::{Count, Wire, wire};
@@ -181,6 +182,7 @@ impl Script<'_> {
                 let frame = match op.kind {
                     OpKind::Fed(FedOp::Map) => self.map(op, results, region),
                     OpKind::Opt(OptOp::Grad) => self.grad(op, results, region),
+                    OpKind::Opt(OptOp::Collect) => self.collect(op, results, region),
                     _ => self.repeat(op, results, region),
                 };
                 items.extend(frame.map(Item::Frame));
@@ -220,6 +222,10 @@ impl Script<'_> {
                 }));
                 self.texts.insert(*result, Text::name(name));
             }
+            (OpKind::Privacy(PrivacyOp::Claim(dp)), _, _) => items.push(Item::Op(OpBox {
+                text: format!("claim {} differential privacy", dp.name()),
+                op: op.kind.name(),
+            })),
             (OpKind::Fed(FedOp::SetServerState(name) | FedOp::SetClientState(name)), _, _) => {
                 let value = op.operands.last().map(|v| self.text(*v));
                 let value = value.as_ref().map(Text::plain).unwrap_or_default();

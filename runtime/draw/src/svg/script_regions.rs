@@ -67,9 +67,8 @@ impl Script<'_> {
     }
 
     pub(super) fn repeat(&mut self, op: &Op, results: &[Value], region: &Region) -> Option<Frame> {
-        let fixed = op.operands.len().saturating_sub(results.len());
-        let (control, first) = op.operands.split_at(fixed);
-        let own = region.args.len().saturating_sub(first.len());
+        let (fixed, own) = op.kind.carried_from().unwrap_or_default();
+        let (control, first) = op.operands.split_at_checked(fixed)?;
         let title = match (&op.kind, control) {
             (OpKind::Opt(OptOp::ForBatches), [_, epochs, size]) => {
                 let b = self.unique("b");
@@ -122,7 +121,41 @@ impl Script<'_> {
         }
         Some(Frame {
             title,
-            note: format!("starting from {}", notes.join(", ")),
+            note: match notes.is_empty() {
+                true => String::new(),
+                false => format!("starting from {}", notes.join(", ")),
+            },
+            op: op.kind.name(),
+            kind: FrameKind::Loop,
+            on_server: false,
+            items,
+        })
+    }
+
+    /// Rows of all batches: it carries nothing from one batch to the next.
+    pub(super) fn collect(&mut self, op: &Op, results: &[Value], region: &Region) -> Option<Frame> {
+        let [_, size] = op.operands.as_slice() else {
+            return None;
+        };
+        let b = self.unique("b");
+        if let Some(arg) = region.args.first() {
+            self.texts.insert(*arg, Text::name(b.clone()));
+        }
+        let names = results.iter().map(|result| match self.kind(*result) {
+            Kind::Labels => "y",
+            _ => "z",
+        });
+        let names: Vec<&str> = names.collect();
+        let names: Vec<String> = names.into_iter().map(|base| self.unique(base)).collect();
+        let mut items = self.region(region, &names);
+        self.rename(&region.yields, &names, &mut items);
+        let (size, all) = (self.text(*size), names.join(", "));
+        for (result, name) in results.iter().zip(names) {
+            self.texts.insert(*result, Text::name(name));
+        }
+        Some(Frame {
+            title: format!("collect {all} for {b} in batches(1, {})", size.plain()),
+            note: String::new(),
             op: op.kind.name(),
             kind: FrameKind::Loop,
             on_server: false,

@@ -5,7 +5,7 @@ use fedround_ir::tensor::TensorType;
 use super::canvas::{Anchor, Canvas, Font, Rect, colour, number};
 use super::layers::{Layout, layout};
 use super::text::plain_width;
-use crate::attributes::label;
+use crate::attributes::label_lines;
 use crate::{Phase, Sheet};
 
 const MARGIN: f64 = 20.0;
@@ -14,6 +14,8 @@ const TEXT: f64 = 11.0;
 const SMALL: f64 = 9.5;
 const LINE: f64 = 13.0;
 const INSET: f64 = 8.0;
+/// What stands for a graph without boxes.
+const NO_OPS: &str = "no ops: its outputs are inputs";
 
 /// Tensor graphs, or plans, below each other.
 ///
@@ -30,6 +32,10 @@ pub fn sheets(sheets: &[Sheet]) -> String {
         let font = Font::new(TITLE, colour::INK).bold();
         canvas.plain(MARGIN, y + 12.0, &sheet.name, font, Anchor::Start);
         legend_line(&mut canvas, y + 34.0, sheet);
+        if cards.is_empty() {
+            let font = Font::new(SMALL, colour::GREY);
+            canvas.plain(MARGIN, y + 32.0, NO_OPS, font, Anchor::Start);
+        }
         y += 54.0;
         let left = MARGIN + (width - 2.0 * MARGIN - layout.width) / 2.0;
         paint(&mut canvas, cards, layout, (left, y));
@@ -39,9 +45,11 @@ pub fn sheets(sheets: &[Sheet]) -> String {
     canvas.finish(width, y - MARGIN, title)
 }
 
-/// What a box says: its first line is the op's name.
+/// What a box says.
 struct Card {
     lines: Vec<String>,
+    /// How many of the first lines are the op with its attributes.
+    head: usize,
     phase: Phase,
 }
 
@@ -52,11 +60,18 @@ fn place(sheet: &Sheet) -> (Vec<Card>, Layout) {
     let mut edges = vec![];
     let mut cards = vec![];
     for (i, (node, phase)) in graph.nodes.iter().zip(sheet.phases()).enumerate() {
-        let mut lines = vec![label(&node.op)];
-        for v in &node.outs {
+        let mut lines = label_lines(&node.op);
+        let head = lines.len();
+        let results = node.outs.iter().map(|v| {
             let slot = sheet.slot(*v).map(|slot| format!(" in s{slot}"));
-            lines.push(shape(graph.type_of(*v)) + &slot.unwrap_or_default());
-        }
+            shape(graph.type_of(*v)) + &slot.unwrap_or_default()
+        });
+        let results: Vec<String> = results.collect();
+        // Many results of one shape need one line.
+        lines.extend(results.chunk_by(|a, b| a == b).map(|alike| match alike {
+            [one] => one.clone(),
+            alike => format!("{} results, {}", alike.len(), alike[0]),
+        }));
         for v in &node.ins {
             match (names[v.0 as usize], maker[v.0 as usize]) {
                 (Some(name), _) => lines.push(name.to_owned()),
@@ -70,11 +85,11 @@ fn place(sheet: &Sheet) -> (Vec<Card>, Layout) {
         for v in &node.outs {
             maker[v.0 as usize] = Some(i);
         }
-        cards.push(Card { lines, phase });
+        cards.push(Card { lines, head, phase });
     }
     let size = |card: &Card| {
         let widths = card.lines.iter().enumerate().map(|(i, line)| match i {
-            0 => 1.12 * plain_width(line, TEXT),
+            i if i < card.head => 1.12 * plain_width(line, TEXT),
             _ => plain_width(line, SMALL),
         });
         let height = LINE * card.lines.len() as f64 + 9.0;
@@ -124,7 +139,7 @@ fn paint(canvas: &mut Canvas, cards: &[Card], layout: &Layout, (left, top): (f64
         canvas.rect(rect, 4.0, fill(card.phase));
         for (i, line) in card.lines.iter().enumerate() {
             let font = match i {
-                0 => Font::new(TEXT, colour::INK).bold(),
+                i if i < card.head => Font::new(TEXT, colour::INK).bold(),
                 _ => Font::new(SMALL, colour::INK),
             };
             let y = rect.y + 14.0 + LINE * i as f64;

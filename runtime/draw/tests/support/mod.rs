@@ -22,45 +22,96 @@ pub fn texts(svg: &str) -> Vec<String> {
     text.map(|t| t.trim().to_owned()).collect()
 }
 
-/// Well-formed, everything on the page, and of two boxes one lies inside the other or both apart
-/// (sheets of a stack excepted: equal boxes, shifted).
+/// A rectangle of a drawing.
+#[derive(Clone, Copy, Debug)]
+pub struct Rect {
+    pub x: f64,
+    y: f64,
+    width: f64,
+    height: f64,
+    /// Of its corners, which only lanes have of 8.
+    pub radius: f64,
+    pub filled: bool,
+}
+
+impl Rect {
+    pub fn right(&self) -> f64 {
+        self.x + self.width
+    }
+
+    fn bottom(&self) -> f64 {
+        self.y + self.height
+    }
+
+    fn inside(&self, other: &Self) -> bool {
+        self.x >= other.x
+            && self.y >= other.y
+            && self.right() <= other.right()
+            && self.bottom() <= other.bottom()
+    }
+
+    fn apart(&self, other: &Self) -> bool {
+        self.x >= other.right()
+            || other.x >= self.right()
+            || self.y >= other.bottom()
+            || other.y >= self.bottom()
+    }
+
+    /// Whether they are sheets of one stack: equal, and shifted.
+    fn stacked(&self, other: &Self) -> bool {
+        let alike = |a: f64, b: f64| (a - b).abs() < 0.11;
+        (self.x - other.x).abs() <= 8.1
+            && alike(self.width, other.width)
+            && alike(self.height, other.height)
+    }
+}
+
+fn number(node: &roxmltree::Node, name: &str) -> f64 {
+    node.attribute(name).map_or(0.0, |v| v.parse().unwrap())
+}
+
+/// The rectangles of a drawing, later ones over earlier ones.
+pub fn rects(svg: &str) -> Vec<Rect> {
+    let document = roxmltree::Document::parse(svg).unwrap();
+    let nodes = document.descendants();
+    let rects = nodes.filter(|node| node.has_tag_name("rect"));
+    let rect = |node: roxmltree::Node| {
+        let number = |name| number(&node, name);
+        Rect {
+            x: number("x"),
+            y: number("y"),
+            width: number("width"),
+            height: number("height"),
+            radius: number("rx"),
+            filled: node.attribute("fill") != Some("none"),
+        }
+    };
+    rects.map(rect).collect()
+}
+
+/// Well-formed, everything on the page, and of two boxes one lies inside the other or both apart. Sheets of
+/// a stack are excepted, and a frame without a fill, which stands around both lanes, may cross them.
 pub fn check_svg(svg: &str) {
     let document = roxmltree::Document::parse(svg).unwrap();
     let root = document.root_element();
-    let number = |node: &roxmltree::Node, name: &str| -> f64 {
-        node.attribute(name).map_or(0.0, |v| v.parse().unwrap())
-    };
     let (width, height) = (number(&root, "width"), number(&root, "height"));
-    let mut boxes = vec![];
-    for node in root.descendants() {
-        match node.tag_name().name() {
-            "rect" => {
-                let [x, y] = ["x", "y"].map(|name| number(&node, name));
-                let [w, h] = ["width", "height"].map(|name| number(&node, name));
-                assert!(x >= 0.0 && y >= 0.0 && x + w <= width && y + h <= height);
-                boxes.push([x, y, x + w, y + h]);
-            }
-            "text" => {
-                let (x, y) = (number(&node, "x"), number(&node, "y"));
-                assert!((0.0..=width).contains(&x) && (0.0..=height).contains(&y));
-            }
-            _ => {}
-        }
+    for node in root.descendants().filter(|n| n.has_tag_name("text")) {
+        let (x, y) = (number(&node, "x"), number(&node, "y"));
+        assert!((0.0..=width).contains(&x) && (0.0..=height).contains(&y));
     }
+    let boxes = rects(svg);
     assert!(boxes.len() > 1);
-    let size = |b: &[f64; 4]| ((b[2] - b[0]) * 10.0).round() + ((b[3] - b[1]) * 1e7).round();
-    let inside =
-        |a: &[f64; 4], b: &[f64; 4]| a[0] >= b[0] && a[1] >= b[1] && a[2] <= b[2] && a[3] <= b[3];
     for (i, a) in boxes.iter().enumerate() {
+        assert!(a.x >= 0.0 && a.y >= 0.0 && a.right() <= width && a.bottom() <= height);
         for b in &boxes[..i] {
-            let apart = a[0] >= b[2] || b[0] >= a[2] || a[1] >= b[3] || b[1] >= a[3];
-            let stacked = (a[0] - b[0]).abs() <= 8.1 && (size(a) - size(b)).abs() < 1e7;
+            let around = !a.filled && b.radius == 8.0;
+            let nested = a.inside(b) || b.inside(a);
             // What is inside the front sheet lies over those behind it too.
-            let over_stack = boxes.iter().any(|front| {
-                inside(a, front) && (b[0] - front[0]) <= 8.1 && (size(front) - size(b)).abs() < 1e7
-            });
+            let over_stack = boxes
+                .iter()
+                .any(|front| a.inside(front) && b.x - front.x <= 8.1 && front.stacked(b));
             assert!(
-                apart || inside(a, b) || inside(b, a) || stacked || over_stack,
+                a.apart(b) || nested || around || a.stacked(b) || over_stack,
                 "{a:?} and {b:?} overlap"
             );
         }

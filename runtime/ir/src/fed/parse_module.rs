@@ -51,7 +51,9 @@ impl Parser<'_> {
         }
         self.cursor.next();
         if !self.cursor.is("=") {
-            return Err(self.cursor.expected("`=` and the value"));
+            return Err(self
+                .cursor
+                .expected("`=` and the value (snapshots leave it out, `--exact` prints it)"));
         }
         self.cursor.next();
         let number = self.cursor.kind(TokenKind::Number, "a number")?;

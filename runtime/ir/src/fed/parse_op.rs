@@ -7,6 +7,9 @@ use crate::text::cursor::Cursor;
 use crate::text::lexer::{Token, TokenKind};
 use crate::text::{ParseError, Problem};
 
+/// What regions end with, each kind of region with one of them.
+const ENDS: [&str; 2] = ["fed.yield", "opt.yield"];
+
 /// How deep regions may nest.
 const DEEPEST: usize = 64;
 
@@ -24,6 +27,11 @@ impl<'t> Parser<'t> {
         let name = self
             .cursor
             .kind(TokenKind::Word, &format!("an op or `{end}`"))?;
+        if ENDS.contains(&name.text) && name.text != end {
+            let expected = format!("an op or `{end}`, which ends this region");
+            let found = format!("`{}`", name.text);
+            return Err(self.cursor.mismatch(name.span, &expected, &found));
+        }
         let entries = self.attributes()?;
         let kind = self.kind(name, entries)?;
         let has_region = kind.effect() == Effect::Regions;

@@ -164,7 +164,12 @@ fn what_is_wrong_is_said_where_it_is() {
         (
             ": f32 = 0.1,",
             ": f32,",
-            "2:38: expected `=` and the value, found `,`",
+            "2:38: expected `=` and the value (snapshots leave it out, `--exact` prints it), found `,`",
+        ),
+        (
+            "fed.yield %1 : params\n  }",
+            "opt.yield %1 : params\n  }",
+            "expected an op or `fed.yield`, which ends this region, found `opt.yield`",
         ),
         (
             "= 5,",
@@ -220,7 +225,9 @@ fn the_culprit_is_marked() {
 fn a_snapshot_lacks_the_values() {
     let error = parse(&print(&parse(TEXT).unwrap())).unwrap_err();
     assert!(
-        error.to_string().contains("expected `=` and the value"),
+        error
+            .to_string()
+            .contains("snapshots leave it out, `--exact` prints it"),
         "{error}"
     );
 }

@@ -26,7 +26,7 @@ impl Codec<f64> for Literal {
     fn read(label: &'static str, from: &mut TextAttributes) -> Result<f64, String> {
         let elided = from.plain(|piece| (*piece == Piece::Word("_")).then_some(()));
         if elided.is_some() {
-            return Err("a number (snapshots leave it out)".to_owned());
+            return Err("a number (snapshots leave it out, `--exact` prints it)".to_owned());
         }
         Real::read(label, from)
     }

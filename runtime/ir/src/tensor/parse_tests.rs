@@ -141,7 +141,7 @@ fn what_is_wrong_is_said_where_it_is() {
         (
             "[0.1]",
             "[_]",
-            "11:8: expected a number (snapshots leave it out) for `tensor.mul_scalar`",
+            "11:8: expected a number (snapshots leave it out, `--exact` prints it) for `tensor.mul_scalar`",
         ),
         (
             "[0.1]",
@@ -188,7 +188,7 @@ fn what_is_wrong_is_said_where_it_is() {
         (
             "mul_scalar[0.1]($2)",
             "mul_scalar[_]($2)",
-            "expected a number (snapshots leave it out) for `mul_scalar` for `tensor.fused`",
+            "expected a number (snapshots leave it out, `--exact` prints it) for `mul_scalar` for `tensor.fused`",
         ),
         (
             "exp($0)",

@@ -23,6 +23,9 @@ pub struct Section {
     pub document: Document,
 }
 
+/// How the text of a plan begins, which the executor runs and nothing reads.
+const PLAN: &str = "// fedround plan ";
+
 const HEADERS: [&str; 2] = ["// fedround fed ", "// fedround tensor "];
 
 /// Reads a text of one document or several and verifies them. Each document begins with its header, and
@@ -79,8 +82,34 @@ pub fn parse(text: &str) -> Result<Document, ParseError> {
     if text.trim_start().starts_with(HEADERS[1]) {
         return tensor::parse(text).map(Document::Tensor);
     }
+    // A plan, too, is printed, after a comment if it is of a phase.
+    let is_plan = text.lines().any(|line| line.starts_with(PLAN));
     Err(header_error(
         text,
-        "`// fedround fed v1` or `// fedround tensor v1` on the first line",
+        match is_plan {
+            true => {
+                "a text of the fed or the tensor dialect (plans are not read, but the tensor graphs before them)"
+            }
+            false => "`// fedround fed v1` or `// fedround tensor v1` on the first line",
+        },
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_is_refused_with_the_reason_in_one_phase_or_several() {
+        for text in [
+            "// fedround plan v1\nplan @step0 slots 2 {\n}\n",
+            "// phase a, rounds 1 to 2\n// fedround plan v1\nplan @step0 slots 2 {\n}\n",
+        ] {
+            let error = parse_sections(text).unwrap_err().to_string();
+            assert!(error.starts_with("1:1: expected a text"), "{error}");
+            assert!(error.contains("plans are not read"), "{error}");
+        }
+        let error = parse_sections("// a comment\n").unwrap_err().to_string();
+        assert!(!error.contains("plans"), "{error}");
+    }
 }

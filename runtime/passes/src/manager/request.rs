@@ -3,6 +3,10 @@
 use super::pass::{Pass, PassTarget};
 use crate::error::{PassError, RequestError};
 
+/// The largest number of a pass. `batch-clients` may copy an op for each client, so a slip of the keyboard would
+/// otherwise take all of the memory.
+const MOST: usize = 4096;
+
 /// A pass with its number.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<P: 'static> {
@@ -27,14 +31,16 @@ impl<P: PassTarget> Request<P> {
             let names: Vec<&'static str> = P::passes().iter().map(|pass| pass.name).collect();
             return Err(RequestError::unknown(name, P::DIALECT, names));
         };
-        let parsed = number.and_then(|n| n.parse().ok()).filter(|n| *n > 0);
+        let parsed = number
+            .and_then(|n| n.parse().ok())
+            .filter(|n| (1..=MOST).contains(n));
         match (pass.number, number, parsed) {
             (None, None, _) => Ok(Self { pass, number: 0 }),
             (Some(_), _, Some(number)) => Ok(Self { pass, number }),
             (expected, found, _) => Err(RequestError::Number {
                 pass: pass.name,
                 expected: match expected {
-                    Some(what) => format!("`{}=N` with the {what}", pass.name),
+                    Some(what) => format!("`{}=N` with the {what}, 1 to {MOST}", pass.name),
                     None => "no number".to_owned(),
                 },
                 found: found.map_or_else(|| "none".to_owned(), |n| format!("`{n}`")),

@@ -90,7 +90,10 @@ fn a_wrong_request_says_what_is_right() {
     assert_eq!(error("cse=2"), "pass `cse`: expected no number, found `2`");
     assert_eq!(
         error("batch-clients"),
-        "pass `batch-clients`: expected `batch-clients=N` with the number of clients K, found none"
+        "pass `batch-clients`: expected `batch-clients=N` with the number of clients K, 1 to 4096, found none"
     );
-    assert!(error("batch-clients=0").ends_with("found `0`"));
+    for wrong in ["0", "4097", "999999999", "-1", "x"] {
+        let error = error(&format!("batch-clients={wrong}"));
+        assert!(error.ends_with(&format!("found `{wrong}`")), "{error}");
+    }
 }

@@ -3,7 +3,7 @@
 use super::{JOINT, SWEEPS, Spot};
 
 /// Room between two nodes of a layer, and beside an edge.
-const APART: f64 = 16.0;
+pub(super) const APART: f64 = 16.0;
 
 /// The centre of each spot.
 pub(super) fn columns(spots: &[Spot], rows: &[Vec<usize>], chains: &[Vec<usize>]) -> Vec<f64> {

@@ -10,13 +10,15 @@ mod columns;
 mod order;
 
 use super::canvas::Rect;
-use columns::columns;
+use columns::{APART, columns};
 use order::order;
 
 /// The width of a joint, and the room between two of them.
 const JOINT: f64 = 7.0;
 /// Height between two layers.
 const BETWEEN: f64 = 26.0;
+/// Width up to which nodes without edges stand on one layer.
+const WIDEST: f64 = 1200.0;
 /// How often all layers are gone through, in each direction.
 const SWEEPS: usize = 12;
 
@@ -42,7 +44,8 @@ struct Spot {
 
 /// Lays out a graph with nodes of these sizes and edges from earlier to later nodes.
 pub(super) fn layout(sizes: &[(f64, f64)], edges: &[(usize, usize)]) -> Layout {
-    let layer = layers(sizes.len(), edges);
+    let mut layer = layers(sizes.len(), edges);
+    spread(&mut layer, sizes, edges);
     let mut spots: Vec<Spot> = sizes
         .iter()
         .zip(&layer)
@@ -124,6 +127,28 @@ fn layers(nodes: usize, edges: &[(usize, usize)]) -> Vec<usize> {
     layer
 }
 
+/// Puts nodes without edges, such as the updates of all parameters, on the first layer as far as they fit, and
+/// on layers of their own below the others.
+fn spread(layer: &mut [usize], sizes: &[(f64, f64)], edges: &[(usize, usize)]) {
+    let mut alone = vec![true; layer.len()];
+    for &(from, to) in edges {
+        (alone[from], alone[to]) = (false, false);
+    }
+    let joined = || (0..alone.len()).filter(|&i| !alone[i]);
+    let wide = |i: usize| sizes[i].0 + APART;
+    let first = joined().filter(|&i| layer[i] == 0);
+    let (mut row, mut used): (usize, f64) = (0, first.map(wide).sum());
+    let mut next = joined().map(|i| layer[i] + 1).max().unwrap_or(1);
+    for i in (0..alone.len()).filter(|&i| alone[i]) {
+        if used > 0.0 && used + wide(i) > WIDEST {
+            (row, used) = (next, 0.0);
+            next += 1;
+        }
+        layer[i] = row;
+        used += wide(i);
+    }
+}
+
 /// Cuts an edge by joints; gives it with its ends.
 fn chain(spots: &mut Vec<Spot>, (from, to): (usize, usize)) -> Vec<usize> {
     let mut chain = vec![from];
@@ -185,6 +210,18 @@ mod tests {
         let layout = layout(&[SIZE; 4], &[(0, 3), (1, 2)]);
         let x = |i: usize| layout.nodes[i].x;
         assert_eq!(x(0) < x(1), x(3) < x(2));
+    }
+
+    #[test]
+    fn many_nodes_without_edges_are_not_one_long_row() {
+        let layout = layout(&[SIZE; 60], &[(0, 1), (1, 2)]);
+        assert!(layout.width <= WIDEST, "{}", layout.width);
+        let tops: std::collections::BTreeSet<i64> =
+            layout.nodes[3..].iter().map(|node| node.y as i64).collect();
+        // Beside the first joined node, and below the last.
+        assert_eq!(tops.len(), 4);
+        assert_eq!(layout.nodes[0].y, layout.nodes[3].y);
+        assert!(layout.nodes[59].y > layout.nodes[2].y);
     }
 
     #[test]
