@@ -7,7 +7,7 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ByteSize(pub usize);
 
-/// A text names no [`ByteSize`].
+/// A text does not name a [`ByteSize`].
 #[derive(Clone, Debug, thiserror::Error)]
 #[error(
     "expected a number of bytes, or of kB, MB, GB (powers of 1000), KiB, MiB or GiB (powers of 1024), as in 512MB; \

@@ -9,17 +9,17 @@ use fedround_exec::device;
 /// How many clients run in one graph, with a client axis on parameters, state and data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CohortBatch {
-    /// Chosen from the device, the size of a step and memory, never from timings: a run's results
-    /// depend on its settings alone.
+    /// Chosen by the device, the size of a step and the memory, and never by timings: a run's results depend only on
+    /// its settings.
     #[default]
     Auto,
-    /// One client at a time on each worker.
+    /// Each worker trains one client at a time.
     Off,
-    /// Up to so many clients, at least one.
+    /// Up to this many clients, at least one.
     Clients(usize),
 }
 
-/// A text names no [`CohortBatch`].
+/// A text does not name a [`CohortBatch`].
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("expected `auto`, `off` or a number of clients from 1 on, found `{0}`")]
 pub struct CohortBatchError(String);
@@ -49,20 +49,21 @@ impl fmt::Display for CohortBatch {
     }
 }
 
-/// On the CPU, parameters of a model that is trained in groups, and the size of those.
+/// On the CPU, the largest number of parameters of a model whose clients train in groups.
 const CPU_PARAMETERS: usize = 16 * 1024;
+/// On the CPU, the number of clients in such a group.
 const CPU_CLIENTS: usize = 5;
 
-/// On a GPU, bytes that the parameters, gradients and optimizer state of a batch may take.
+/// On a GPU, the bytes that the parameters, gradients and optimizer states of a group may take.
 const GPU_BYTES: usize = 2 << 30;
 
 impl CohortBatch {
-    /// The number of clients for a program.
+    /// The number of clients in one graph, for a program.
     ///
-    /// On the CPU a client axis pays for steps so small that their ops' fixed costs are most of
-    /// them, such as logistic regression's; for larger ones, one-thread workers with one client in
-    /// each one's cache are faster (`docs/benchmarks/cpu.md`). On a GPU it is as many as fit in a
-    /// part of its memory, up to 64.
+    /// On the CPU, groups are faster only for very small steps, such as those of logistic regression, which mostly
+    /// consist of the fixed costs of operations. For larger steps, one client on each worker is faster, because its
+    /// data stays in the core's cache (`docs/benchmarks/cpu.md`). On a GPU, a group has as many clients as fit in a
+    /// part of the memory, up to 64.
     pub(crate) fn clients(self, program: &Program) -> usize {
         match self {
             Self::Off => 1,

@@ -1,5 +1,4 @@
-//! The context of a round, which all of its parts may read: the program, the data, the seed and the round's
-//! number.
+//! The context of a round, which all of its parts read: the program, the data, the seed and the number of the round.
 
 use std::collections::BTreeSet;
 
@@ -21,55 +20,56 @@ use crate::error::RunError;
 use crate::faults::Fates;
 use crate::late_client::LateClient;
 use crate::loop_form::{LoopForm, Runner};
-use crate::value::{Env, RtVal};
+use crate::value::{Env, RuntimeValue};
 
-/// What every part of a round may read, on one device.
+/// What all parts of a round read, on one device. It is cheap to copy.
 #[derive(Clone, Copy)]
 pub(crate) struct RoundContext<'a> {
-    /// For the device.
+    /// The program, compiled for the device.
     pub program: &'a Program,
-    /// Up to so many clients run in one graph.
-    pub group: usize,
+    /// The largest number of clients in one graph.
+    pub group_size: usize,
     pub dataset: &'a FederatedDataset,
-    /// The examples on the device, where batches are gathered there.
-    pub resident: Option<&'a DeviceExamples>,
-    /// Examples that the server and every client have, where there are any.
+    /// The clients' examples in the device's memory; `None` if batches are gathered in host memory.
+    pub device_examples: Option<&'a DeviceExamples>,
+    /// Examples that the server and every client have; `None` without any.
     pub public: Option<&'a Examples>,
-    /// Seed of every random choice.
+    /// The seed of every random choice.
     pub seed: u64,
-    /// Secret of the noise of differential privacy; without one, its seed is that of all else.
+    /// The secret key of the noise of differential privacy; `None` if the noise is drawn from the seed.
     pub secret: Option<&'a NoiseKey>,
-    /// What becomes of the images of training batches.
+    /// The augmentation of the images of training batches.
     pub augment: &'a Augment,
-    /// Batches that may wait for their steps, where making them takes work.
+    /// The number of batches that are prefetched, if making a batch is more than copying.
     pub prefetch: usize,
-    /// The steps that are recorded, where any are.
-    pub replays: Option<&'a StepCache>,
-    /// How many clients there are, where somebody else counts them.
+    /// Captured steps; `None` if steps are not captured on the device.
+    pub step_cache: Option<&'a StepCache>,
+    /// The number of clients as the coordinator counts them, on a party's host; `None` elsewhere.
     pub population: Option<usize>,
-    /// The clients that everyone is, where a round is of some clients alone.
-    pub everyone: Option<&'a [usize]>,
-    /// The client that joins late, where one does.
-    pub newcomer: Option<LateClient>,
-    /// Clients that take no part in this round, whoever draws them.
+    /// The clients that stand for all clients, if personal models are made for a block of clients; `None` elsewhere.
+    pub client_subset: Option<&'a [usize]>,
+    /// The client that joins late, which is the last one; `None` without one.
+    pub late_client: Option<LateClient>,
+    /// Clients that take no part in this round, even if they are in a cohort.
     pub absent: &'a BTreeSet<usize>,
-    /// What becomes of clients that are called, where some may fail.
+    /// The fates of called clients; `None` if clients never fail and take no time.
     pub fates: Option<Fates<'a>>,
-    /// The fewest clients of a cohort, if some of it are absent.
-    pub least: usize,
-    /// The round, from 1.
+    /// The smallest number of clients of a cohort with which the round is carried out.
+    pub min_clients: usize,
+    /// The number of the round, from 1.
     pub round: usize,
-    /// The same where no phase had ended early: whose turn it is.
+    /// The number of the round in the schedule of phases, which decides the phase: larger than `round` if phases ended
+    /// early.
     pub scheduled: usize,
 }
 
 impl RoundContext<'_> {
-    /// The streams of this round that serve a purpose.
+    /// The key of this round's random streams for a purpose.
     pub fn key(&self, purpose: Purpose) -> StreamKey {
         StreamKey::new(self.seed, purpose).with(self.round)
     }
 
-    /// A client's view of its examples in an epoch.
+    /// Identifies a client's use of its examples in a local epoch. Random augmentation depends on it.
     pub fn visit(&self, client: usize, epoch: LocalEpoch) -> Visit {
         Visit {
             seed: self.seed,
@@ -79,49 +79,57 @@ impl RoundContext<'_> {
         }
     }
 
-    /// How many clients there are in this round.
+    /// The number of clients in this round.
     pub fn clients(&self) -> usize {
         let all = self.dataset.client_indices.len();
-        let newcomer = self.newcomer;
+        let late_client = self.late_client;
         if let Some(population) = self.population {
             return population;
         }
-        newcomer.map_or(all, |newcomer| newcomer.there(self.scheduled, all))
+        late_client.map_or(all, |late_client| {
+            late_client.clients_in_round(self.scheduled, all)
+        })
     }
 
-    /// The newcomer's number, once it is there.
-    pub fn joined(&self) -> Option<(usize, LateClient)> {
+    /// The late client and its number, once it has joined.
+    pub fn joined_late_client(&self) -> Option<(usize, LateClient)> {
         let last = self.dataset.client_indices.len().checked_sub(1)?;
-        let newcomer = self.newcomer.filter(|_| self.clients() > last);
-        newcomer.map(|newcomer| (last, newcomer))
+        let late_client = self.late_client.filter(|_| self.clients() > last);
+        late_client.map(|late_client| (last, late_client))
     }
 
-    /// Counts the steps of a loop that runs op by op, where others are replayed.
-    pub fn plain(&self, (control, body): (&Control, &Block), runner: Runner, steps: usize) {
-        if let Some(replays) = self.replays
+    /// Counts the steps of a loop that cannot be replayed, if steps are captured on the device.
+    pub fn count_plain_steps(
+        &self,
+        (control, body): (&Control, &Block),
+        runner: Runner,
+        steps: usize,
+    ) {
+        if let Some(step_cache) = self.step_cache
             && let Err(why) = LoopForm::of(self.program, control, body, runner)
         {
-            replays.count_plain(&why.to_string(), steps as u64);
+            step_cache.count_plain(&why.to_string(), steps as u64);
         }
     }
 
-    /// `t` of specs, which counts from 0.
+    /// The number of the round as algorithms read it, from 0.
     pub fn round_index(&self) -> f64 {
         self.round.saturating_sub(1) as f64
     }
 }
 
-/// What a state is set to: a value of the round, or one known before it.
-pub(crate) fn written(
+/// Reads a value of the environment, or a constant that is known before the round.
+pub(crate) fn read_or_constant(
     cx: RoundContext<'_>,
     v: Value,
     env: &mut Env,
-    last: &[Value],
-) -> Option<RtVal> {
-    let constant = || cx.program.real(v).map(RtVal::Host);
-    env.read(v, last).or_else(constant)
+    last_uses: &[Value],
+) -> Option<RuntimeValue> {
+    let constant = || cx.program.real(v).map(RuntimeValue::Number);
+    env.read(v, last_uses).or_else(constant)
 }
 
+/// The error if an operation has no operand of the expected form, which the verifier should have noticed.
 pub(crate) fn missing(op: &Op, expected: &'static str) -> RunError {
     RunError::Value {
         op: op.kind.name(),
@@ -130,27 +138,27 @@ pub(crate) fn missing(op: &Op, expected: &'static str) -> RunError {
     }
 }
 
-/// A state's value, zeros before it is first set.
-pub(crate) fn kept_or_zeros(
+/// The value of a state's tensors, or zeros if it was never set.
+pub(crate) fn state_or_zeros(
     program: &Program,
     op: &Op,
     (name, kind): (&str, Kind),
-    kept: Option<Vec<DispatchTensor>>,
-) -> Result<RtVal, RunError> {
+    state: Option<Vec<DispatchTensor>>,
+) -> Result<RuntimeValue, RunError> {
     let zeros = |ty: &TensorType| from_floats(vec![0.0; ty.len()], &ty.shape, program.device());
-    Ok(match (kind, kept) {
-        (Kind::Params, Some(leaves)) => RtVal::Params(leaves),
+    Ok(match (kind, state) {
+        (Kind::Params, Some(leaves)) => RuntimeValue::Params(leaves),
         (Kind::Params, None) => {
             let leaves = program.model().parameters().iter();
-            RtVal::Params(leaves.map(|(_, ty)| zeros(ty)).collect())
+            RuntimeValue::Params(leaves.map(|(_, ty)| zeros(ty)).collect())
         }
         (Kind::Tensor | Kind::Labels, None) => {
             let name = name.to_owned();
             return Err(RunError::Unset { name, loc: op.loc });
         }
-        (_, kept) => {
-            let first = kept.and_then(|leaves| leaves.into_iter().next());
-            RtVal::Tensor(first.unwrap_or_else(|| zeros(&TensorType::f32([1]))))
+        (_, state) => {
+            let first = state.and_then(|leaves| leaves.into_iter().next());
+            RuntimeValue::Tensor(first.unwrap_or_else(|| zeros(&TensorType::f32([1]))))
         }
     })
 }

@@ -1,11 +1,11 @@
-//! Examples and the clients that own them.
+//! The examples of all clients, and their assignment to clients.
 
 use fedround_data::Examples;
 
-/// Examples, and which of them each client has.
+/// Examples, and their assignment to clients.
 #[derive(Clone, Debug)]
 pub struct FederatedDataset {
-    /// Examples of all clients.
+    /// The examples of all clients.
     pub examples: Examples,
     /// For each client, the indices of its examples.
     pub client_indices: Vec<Vec<usize>>,

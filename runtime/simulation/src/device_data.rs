@@ -1,4 +1,4 @@
-//! Where the examples of clients are kept: on the device that trains on them, or on the host.
+//! The choice where the clients' examples are kept: in the memory of the device that trains on them, or in host memory.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,21 +8,20 @@ use fedround_exec::device::gpu_info;
 
 use crate::byte_size::ByteSize;
 
-/// How much of a GPU's memory the clients' examples may take. If they fit, they are copied to the GPU
-/// once, and batches are gathered there; otherwise each batch is copied from the host. Results are the
-/// same bit for bit.
+/// How much of a GPU's memory the clients' examples may take. If they fit, they are copied to the GPU once, and
+/// batches are gathered there. Otherwise each batch is copied from host memory. Results are the same bit for bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DeviceData {
     /// A quarter of the memory that the GPU's driver reports.
     #[default]
     Auto,
-    /// Batches are copied from the host.
+    /// Batches are copied from host memory.
     Off,
-    /// So many bytes.
+    /// Up to this many bytes.
     UpTo(ByteSize),
 }
 
-/// A text names no [`DeviceData`].
+/// A text does not name a [`DeviceData`].
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("expected `auto`, `off` or an amount of memory such as 512MiB, found `{0}`")]
 pub struct DeviceDataError(String);
@@ -53,8 +52,8 @@ impl fmt::Display for DeviceData {
 }
 
 impl DeviceData {
-    /// Bytes that all examples may take on a device, and those of one tensor; 0 of the CPU, whose batches
-    /// are in its own memory as it is.
+    /// The bytes that all examples may take on a device, and those that one tensor may take. Both are 0 for the CPU,
+    /// which reads the examples in host memory anyway.
     pub(crate) fn budget(self, device: &DispatchDevice) -> (u64, u64) {
         let Some(gpu) = gpu_info(device) else {
             return (0, 0);

@@ -1,4 +1,4 @@
-//! The clients' examples in a GPU's memory, from which batches are gathered by their rows.
+//! The clients' examples in a GPU's memory. Batches are gathered there by row indices.
 
 use burn::tensor::{DispatchTensor, Shape, Slice};
 use burn_backend::ops::{FloatTensorOps, IntTensorOps};
@@ -11,19 +11,19 @@ use fedround_ir::fed::Kind;
 
 use crate::error::RunError;
 
-/// Bytes that are copied at a time: so much more of the host's memory is needed.
+/// The number of bytes that are copied at a time. Copying needs this much more host memory.
 const CHUNK: usize = 64 << 20;
-/// Elements of a tensor that 32-bit indices reach.
-const MOST: u64 = 1 << 31;
+/// The largest number of elements of a tensor with 32-bit indices.
+const MAX_ELEMENTS: u64 = 1 << 31;
 
-/// Examples on a device: of each column a row for each example, then a row of zeros.
+/// Examples on a device. Each column has a row for each example, and then a row of zeros.
 pub(crate) struct DeviceExamples {
     columns: Vec<(String, Kind, DispatchTensor)>,
-    /// The row of zeros, for clients that sit a step out.
+    /// The index of the row of zeros, which clients that sit out a step get.
     pub blank: i32,
 }
 
-/// The column of a name: `x` is the model's input.
+/// The column of a name; `x` is the model's input.
 pub(crate) fn column<'a>(examples: &'a Examples, name: &str) -> Option<&'a Column> {
     match name {
         "x" => Some(examples.x()),
@@ -48,7 +48,7 @@ impl DeviceExamples {
                 Some(column) if !column.is_decoded() => column.features() as u64,
                 _ => return Ok(None),
             };
-            if rows * features >= MOST || 4 * rows * features > each {
+            if rows * features >= MAX_ELEMENTS || 4 * rows * features > each {
                 return Ok(None);
             }
             bytes += 4 * rows * features;
@@ -61,7 +61,7 @@ impl DeviceExamples {
             Ok((name.clone(), *kind, tensor))
         });
         let columns = own.collect::<Result<_, RunError>>()?;
-        // Threads of clients read what this one has made.
+        // Wait until the tensors exist, because other threads read them.
         Dispatch::sync(device).map_err(ExecError::from)?;
         Ok(Some(Self {
             columns,
@@ -69,26 +69,26 @@ impl DeviceExamples {
         }))
     }
 
-    /// Whether it has all of these.
+    /// Whether it has all of these columns.
     pub fn has(&self, columns: &[(String, Kind)]) -> bool {
         let found = |(name, kind): &(String, Kind)| self.find(name, *kind).is_some();
         columns.iter().all(found)
     }
 
-    /// A column, of which rows can be taken.
+    /// A column by its name and kind.
     pub fn find(&self, name: &str, kind: Kind) -> Option<&DispatchTensor> {
-        let mut all = self.columns.iter();
-        let own = all.find(|(own, of, _)| own == name && *of == kind);
-        own.map(|(_, _, tensor)| tensor)
+        let mut columns = self.columns.iter();
+        let found = columns.find(|(other, of, _)| other == name && *of == kind);
+        found.map(|(_, _, tensor)| tensor)
     }
 }
 
-/// Whether a column is the examples' labels, of which there is one each.
+/// Whether a column is the examples' classes, of which each example has one.
 fn is_label(name: &str, kind: Kind) -> bool {
     kind == Kind::Labels && name == "y"
 }
 
-/// A column on a device, a part at a time.
+/// Copies a column to a device, a part at a time.
 fn copy(
     examples: &Examples,
     (name, kind): (&str, Kind),
@@ -97,7 +97,7 @@ fn copy(
     let values = || column(examples, name).ok_or_else(|| RunError::Column(name.to_owned()));
     let (n, label) = (examples.len(), is_label(name, kind));
     let features = if label { 1 } else { values()?.features() };
-    // A dimension of size 1 is one that burn's fusion may misread.
+    // burn's fusion may compute wrong results for dimensions of size 1, so they are left out.
     let shape = |rows: usize| match features {
         1 => vec![rows],
         features => vec![rows, features],
@@ -110,13 +110,13 @@ fn copy(
     let rows: Vec<usize> = (0..n).collect();
     let mut parts = rows.chunks((CHUNK / (4 * features)).max(1));
     parts.try_fold(zero, |all, part| {
-        let mut place = vec![Slice::new(
+        let mut range = vec![Slice::new(
             part[0] as isize,
             Some((part[0] + part.len()) as isize),
             1,
         )];
         if features > 1 {
-            place.push(Slice::new(0, Some(features as isize), 1));
+            range.push(Slice::new(0, Some(features as isize), 1));
         }
         let (size, shape) = (part.len() * features, shape(part.len()));
         if kind == Kind::Labels {
@@ -126,11 +126,11 @@ fn copy(
                 false => values()?.gather_ids_into(part, &mut ids)?,
             }
             let ids = from_ints(ids, &shape, device);
-            return Ok(Dispatch::int_slice_assign(all, &place, ids));
+            return Ok(Dispatch::int_slice_assign(all, &range, ids));
         }
         let mut numbers = vec![0.0; size];
         values()?.gather_into(part, &mut numbers)?;
         let numbers = from_floats(numbers, &shape, device);
-        Ok(Dispatch::float_slice_assign(all, &place, numbers))
+        Ok(Dispatch::float_slice_assign(all, &range, numbers))
     })
 }

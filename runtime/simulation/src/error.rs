@@ -17,7 +17,7 @@ pub enum RunError {
     /// A segment met a new batch shape and could not be compiled for it.
     #[error(transparent)]
     Compile(CompileError),
-    /// Noise of differential privacy has no secret.
+    /// The system provided no secret for the noise of differential privacy.
     #[error(transparent)]
     Noise(#[from] NoSecret),
     /// Examples could not be read.
@@ -34,19 +34,19 @@ pub enum RunError {
         /// The system's answer.
         source: std::io::Error,
     },
-    /// A client keeps masks, for which the file of clients' states has no form.
+    /// A state of a client is a mask, which cannot be written to the file of clients' states.
     #[error("the state `{name}` holds masks, and only floats and integers can be kept in a file")]
     StateOfMasks {
         /// The state.
         name: String,
     },
-    /// What was encoded cannot be decoded.
+    /// Encoded parameters could not be decoded.
     #[error(transparent)]
     Decode(#[from] fedround_codec::DecodeError),
     /// A plan could not be run on the device.
     #[error(transparent)]
     Exec(#[from] ExecError),
-    /// An op got a value of another kind than the verifier promised.
+    /// An operation got a value of another kind than the verifier guarantees.
     #[error("{loc}: internal error: `{op}` got no {expected}; please report this program")]
     Value {
         /// The op.
@@ -56,14 +56,14 @@ pub enum RunError {
         /// Its line in the spec.
         loc: Loc,
     },
-    /// A cohort of clients by number, none of which there is.
+    /// A cohort of clients by their numbers, none of which exists.
     #[error(
         "{loc}: this line names clients by number and needs at least {least} clients; the run has {clients}"
     )]
     NoClient {
         /// The federation's clients.
         clients: usize,
-        /// The fewest clients of which one has such a number.
+        /// The smallest number of clients for which the cohort is not empty.
         least: usize,
         /// The line of the spec.
         loc: Loc,
@@ -76,7 +76,7 @@ pub enum RunError {
         /// The line of the spec.
         loc: Loc,
     },
-    /// A probability that is none.
+    /// A probability outside the range from 0 to 1.
     #[error("{loc}: `{op}` needs probabilities from 0 to 1, found {found}")]
     Probability {
         /// The op.
@@ -86,7 +86,7 @@ pub enum RunError {
         /// The line of the spec.
         loc: Loc,
     },
-    /// A score or count that is no number.
+    /// A score or count is NaN.
     #[error(
         "{loc}: `{op}` chooses clients by numbers, and {} is not a number; keep it finite, as by `x.max(0.0)` before a root or a logarithm",
         client.map_or_else(|| "their count".to_owned(), |k| format!("that of client {k}"))
@@ -94,34 +94,34 @@ pub enum RunError {
     Score {
         /// The op.
         op: String,
-        /// Whose score it is; `None` for the count.
+        /// The client with this score; `None` for a count.
         client: Option<usize>,
         /// The line of the spec.
         loc: Loc,
     },
-    /// Features of several shapes, which have no mean.
+    /// Clients' features have different shapes, and cannot be added.
     #[error(
         "{loc}: clients' features of shapes {expected:?} and {found:?} cannot be added; give each client as many rows, or `.gather()` them"
     )]
     Rows {
-        /// The shape of the first client's.
+        /// The shape of the first client's features.
         expected: Vec<usize>,
-        /// Another one.
+        /// The shape of another client's features.
         found: Vec<usize>,
         /// The line of the spec.
         loc: Loc,
     },
-    /// Values whose rows go together, and that have not as many.
+    /// Values whose rows belong together have different numbers of rows.
     #[error("{loc}: values used together need equally many rows; found {expected} and {found}")]
     ZippedRows {
-        /// How many the first has.
+        /// The number of rows of the first value.
         expected: usize,
-        /// How many another has.
+        /// The number of rows of another value.
         found: usize,
         /// The line of the spec.
         loc: Loc,
     },
-    /// A share that cannot be cut off at both ends.
+    /// The share of a trimmed mean is out of range.
     #[error(
         "{loc}: a share of {found} cannot be cut off at both ends of the clients' values; give one from 0 to below 0.5"
     )]
@@ -157,19 +157,19 @@ pub enum RunError {
         /// The line of the spec.
         loc: Loc,
     },
-    /// A row of a mixing matrix is no mean.
+    /// A row of a mixing matrix does not sum to 1.
     #[error(
         "{loc}: row {row} of the mixing matrix sums to {found}; expected 1: divide the row by its sum, or give the client a weight of its own value"
     )]
     MixingRow {
-        /// Which row, from 0.
+        /// The index of the row, from 0.
         row: usize,
         /// Its sum.
         found: f32,
         /// The line of the spec.
         loc: Loc,
     },
-    /// A state of features or labels is read that nothing has set.
+    /// A state of features or labels is read before it is set.
     #[error(
         "{loc}: the state `{name}` is read before it is set; set it in an earlier round or phase"
     )]
@@ -179,7 +179,7 @@ pub enum RunError {
         /// The line of the spec.
         loc: Loc,
     },
-    /// A client has fewer examples than one batch needs.
+    /// A client has no examples to train on.
     #[error("client {client} has no examples; every client needs at least one")]
     NoExamples {
         /// The client.
@@ -196,14 +196,14 @@ pub enum RunError {
     /// A function of the model gives another shape than decoding needs.
     #[error("the model's `{function}` gives {found:?}, expected {expected}")]
     Decodes {
-        /// Its name.
+        /// The name of the function.
         function: &'static str,
         /// What decoding needs.
         expected: String,
         /// The shape that it has.
         found: Vec<usize>,
     },
-    /// The spec reads public examples, and there are none.
+    /// The algorithm reads public examples, and there are none.
     #[error(
         "{loc}: the algorithm reads public examples, and there are none; set a share of the training examples aside (`Experiment::public_share`), or give some (`Experiment::public_examples`, `Simulation::with_public`)"
     )]
@@ -214,13 +214,13 @@ pub enum RunError {
     /// Graph capture is required on a device that has none.
     #[error("graph capture is required, but the CPU cannot capture graphs")]
     CaptureOnCpu,
-    /// A newcomer has nobody to come to.
+    /// A late client is the only client.
     #[error("a late client needs at least one other client; found {clients} in all")]
     NobodyElse {
-        /// How many there are, with it.
+        /// The number of clients, including the late client.
         clients: usize,
     },
-    /// A client that joins late takes part in every round from then on.
+    /// A late client takes part in every round after it has joined, which contradicts passes over all clients.
     #[error(
         "{loc}: `reshuffled` calls each client once per pass, but a late client trains in every round; remove the late client, or draw the cohort with `sample`"
     )]
@@ -228,21 +228,21 @@ pub enum RunError {
         /// The line of the spec.
         loc: Loc,
     },
-    /// The noise of a tree is not that of the program.
+    /// The stored noise of a tree does not fit the model.
     #[error("{loc}: the stored tree noise has other shapes than this model's parameters")]
     TreeNodes {
         /// The line of the spec.
         loc: Loc,
     },
-    /// Training left the real numbers.
+    /// Losses, parameters or states became NaN or infinite.
     #[error("round {round}: {what}")]
     Diverged {
         /// The round.
         round: usize,
-        /// Where.
+        /// Where it happened first.
         what: Diverged,
     },
-    /// The settings of failing clients.
+    /// The settings of failing clients are invalid.
     #[error(transparent)]
     Faults(#[from] FaultsError),
     /// No party can be reached.
@@ -254,19 +254,19 @@ pub enum RunError {
     /// A value cannot be sent to or from a party.
     #[error(transparent)]
     Content(#[from] ContentError),
-    /// Parties failed after the server had used what they sent. The simulation repeats such a round without
-    /// them and gives no error.
+    /// Parties failed after the server had used what they sent. The simulation repeats such a round without them, and
+    /// does not return this error.
     #[error("clients {clients:?} failed after they had sent values of the round")]
     Lost {
-        /// Their clients.
+        /// The clients of these parties.
         clients: Vec<usize>,
     },
-    /// An evaluation with a name, whose models would have to be made at parties.
+    /// An evaluation with a name cannot be made at parties.
     #[error(
         "the evaluation `{name}` cannot be made at parties, which evaluate the models without a name alone; run a simulation, or leave it out of the algorithm"
     )]
     EvaluationAtParties {
-        /// Its name.
+        /// The name of the evaluation.
         name: String,
     },
     /// An evaluation reads a state of the server, which parties do not have.
@@ -277,20 +277,19 @@ pub enum RunError {
         /// The line of the spec.
         loc: Loc,
     },
-    /// Personal models are made of examples, which a coordinator does not have.
+    /// Personal models are trained on clients' examples, which a coordinator does not have.
     #[error(
         "personal models are made where the clients' examples are, at the parties; the coordinator has none"
     )]
     PersonalModelsAtParties,
-    /// Clients of a cohort are absent, and too few are left. The simulation skips such a round and
-    /// gives no error.
-    #[error("{there} of {called} clients responded; at least {needed} are needed")]
+    /// Too few clients of a cohort take part. The simulation skips such a round, and does not return this error.
+    #[error("{responded} of {called} clients responded; at least {needed} are needed")]
     TooFew {
-        /// The cohort's clients.
+        /// The number of clients that were called.
         called: usize,
-        /// Those of them that are there.
-        there: usize,
-        /// The fewest with which a round is carried out.
+        /// The number of clients that responded.
+        responded: usize,
+        /// The smallest number with which a round is carried out.
         needed: usize,
     },
 }

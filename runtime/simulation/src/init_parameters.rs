@@ -13,15 +13,15 @@ use crate::error::RunError;
 ///   too;
 /// - LSTM layers: `U(−1/√units, 1/√units)`;
 /// - embeddings: `N(0, 1)`;
-/// - other layers, such as normalisations, parameters of a module's own and buffers keep the values
-///   that the model was built with.
+/// - other layers such as normalisations, parameters outside layers, and buffers keep the values with which the model was
+///   built.
 ///
-/// Values are drawn in the order `[out, in, …]`. Linear and LSTM weights are kept as `[in, out]`,
-/// so those are transposed.
+/// Values are drawn in the order `[out, in, …]`. Linear and LSTM weights are stored as `[in, out]`, so their values are
+/// transposed.
 ///
 /// # Errors
 ///
-/// The values that the model was built with cannot be read.
+/// The values with which the model was built cannot be read.
 pub fn parameters(leaves: &[Leaf], seed: u64) -> Result<Vec<Vec<f32>>, ExecError> {
     let module = |leaf: &Leaf| leaf.name.rsplit_once('.').map(|(m, _)| m.to_owned());
     let layers = leaves.chunk_by(|a, b| module(a) == module(b));
@@ -43,7 +43,7 @@ pub fn parameters(leaves: &[Leaf], seed: u64) -> Result<Vec<Vec<f32>>, ExecError
     values.collect()
 }
 
-/// The values that a run of this seed starts from, as [`Simulation::new`](crate::Simulation::new) draws
+/// The initial values of a run with this seed, as [`Simulation::new`](crate::Simulation::new) draws
 /// them: see the table in `docs/models.md`.
 ///
 /// # Errors
@@ -53,14 +53,14 @@ pub fn initial_values(leaves: &[Leaf], seed: u64) -> Result<Vec<Vec<f32>>, RunEr
     Ok(parameters(leaves, seed)?)
 }
 
-/// The bound of a layer's uniform values; none if it keeps its values.
+/// The bound of a layer's uniformly distributed values; `None` if it keeps the values with which it was built.
 fn bound(leaves: &[Leaf]) -> Option<f64> {
     let fan_in = match (leaves[0].layer, &leaves[0].shape[..]) {
         (Layer::Embedding | Layer::Other, _) | (_, [] | [_]) => return None,
-        // Its gates are four times its units.
+        // An LSTM layer has four gates for each unit.
         (Layer::Lstm, [_, gates]) => gates / 4,
         (_, [d_in, _]) => *d_in,
-        // PyTorch counts a transposed convolution's outputs here, as its weight is `[in, out, …]`.
+        // For a transposed convolution, whose weight is `[in, out, …]`, PyTorch uses the outputs.
         (_, [_, rest @ ..]) => rest.iter().product(),
     };
     Some((fan_in as f64).powf(-0.5))

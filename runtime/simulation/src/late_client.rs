@@ -8,18 +8,17 @@ use fedround_exec::program::sample_size;
 /// The last client, which joins late and then takes part in every round: the new device of LG-FedAvg
 /// (Liang, Liu et al. 2020, section 3.2).
 ///
-/// Before it joins, it takes no part in anything. Afterwards, a cohort that is drawn from clients
-/// among whom it is consists of the late client and a share of the others, in place of the share
-/// that the algorithm draws.
+/// Before it joins, it takes no part in any round. Afterwards, every cohort that is drawn from clients that include it
+/// consists of the late client and a share of the others. This share replaces the one that the algorithm draws.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LateClient {
     /// The number of rounds before it joins.
     pub after: usize,
-    /// The share of the other clients that train beside it, from 0 (nobody) to 1.
+    /// The share of the other clients that train together with it, from 0 (nobody) to 1.
     pub others: f64,
 }
 
-/// A text describes no [`LateClient`].
+/// A text does not describe a [`LateClient`].
 #[derive(Clone, Debug, thiserror::Error)]
 #[error(
     "expected ROUNDS:SHARE, the rounds before the last client joins and the share of the others that train beside it, \
@@ -28,13 +27,13 @@ pub struct LateClient {
 pub struct LateClientError(String);
 
 impl LateClient {
-    /// How many of `clients` are there in a round, counted from 1. The newcomer is the last.
-    pub(crate) fn there(self, round: usize, clients: usize) -> usize {
+    /// The number of clients in a round, which counts from 1, of `clients` in all. The late client is the last.
+    pub(crate) fn clients_in_round(self, round: usize, clients: usize) -> usize {
         clients - usize::from(round <= self.after)
     }
 
-    /// How many of the others are drawn beside it.
-    pub(crate) fn beside(self, others: usize) -> usize {
+    /// How many of the `others` are drawn for a cohort with the late client.
+    pub(crate) fn others_to_draw(self, others: usize) -> usize {
         match self.others > 0.0 {
             true => sample_size(self.others, others).min(others),
             false => 0,
@@ -53,7 +52,7 @@ impl FromStr for LateClient {
                 others: others.trim().parse().ok()?,
             })
         });
-        let valid = parts.filter(|newcomer| (0.0..=1.0).contains(&newcomer.others));
+        let valid = parts.filter(|late_client| (0.0..=1.0).contains(&late_client.others));
         valid.ok_or_else(|| LateClientError(text.to_owned()))
     }
 }
@@ -83,12 +82,12 @@ mod tests {
 
     #[test]
     fn it_joins_after_its_rounds_and_chooses_who_is_beside_it() {
-        let newcomer = |others| LateClient { after: 2, others };
+        let late_client = |others| LateClient { after: 2, others };
         assert_eq!(
-            [1, 2, 3].map(|round| newcomer(0.0).there(round, 5)),
+            [1, 2, 3].map(|round| late_client(0.0).clients_in_round(round, 5)),
             [4, 4, 5]
         );
-        let beside = |share, others| newcomer(share).beside(others);
+        let beside = |share, others| late_client(share).others_to_draw(others);
         assert_eq!((beside(0.0, 100), beside(0.1, 100)), (0, 10));
         // Somebody, where a share of the others is asked for and there are any.
         assert_eq!((beside(0.1, 2), beside(0.1, 0), beside(1.0, 3)), (1, 0, 3));

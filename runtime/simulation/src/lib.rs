@@ -6,9 +6,9 @@
 //! Results depend on the program, the dataset, the seed and the devices, and not on the number of
 //! threads.
 //!
-//! Inside, `round` is the server's part of a round and `client` that of the clients; both interpret
-//! the operations of the federated dialect by `interpreter`, on the values of `value`. `regions` is the
-//! seam between them: clients run in this process, or at [`parties`].
+//! The module `round` executes the server's operations of a round, and `client` those of the clients. Both use
+//! `interpreter` for the operations that they share, on the values of `value`. The server reaches its clients
+//! through `regions`: clients run in this process, or at [`parties`].
 
 mod aggregate;
 mod byte_size;

@@ -1,38 +1,38 @@
-//! Decides from a program alone whether the steps of a loop can be recorded on a GPU and replayed.
+//! Decides from the program alone whether the steps of a loop can be captured on a GPU and replayed.
 //!
-//! The body must be one compute segment that makes the next values of all that the loop carries, with
-//! nothing but reads before it. What is known only when the loop begins, such as which clients have a
-//! full batch, is looked at there.
+//! The body must be one compute segment that computes the next values of all loop-carried values, with nothing but
+//! reads before it. Conditions that are known only when the loop begins, such as which clients have a full batch, are
+//! checked then.
 
 use fedround_exec::Program;
 use fedround_ir::fed::{FedOp, OpKind, OptOp, Value};
 use fedround_passes::lowering::Frontend;
 use fedround_passes::schedule::{Block, Compute, Control, Item};
 
-/// Why the steps of a loop run operation by operation where others are replayed.
+/// Why the steps of a loop run operation by operation and are not replayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlainReason {
-    /// The body computes in several segments, or does something else between them.
+    /// The body has several compute segments, or other operations between them.
     #[error("the loop's body is more than one segment")]
     Segments,
     /// The segment updates buffers, such as running means, of parameters that the loop does not carry; a
     /// model without buffers has none to update.
     #[error("the step updates running statistics of a model that the loop does not carry")]
     Buffers,
-    /// The body yields a value that it neither made nor carries.
+    /// The body yields a value that it neither computes nor carries.
     #[error("the body yields a value that the step does not compute")]
     HandsOn,
-    /// Recordings belong to clients, and rows to whoever has them.
+    /// The loop is over rows. Only loops over batches and repetitions are captured.
     #[error("the loop is over rows")]
     Rows,
     /// The loop collects values over a client's examples and trains nothing.
     #[error("the loop collects values")]
     Collects,
-    /// Clients take turns: each starts from what the one before it gave.
+    /// Clients train one after the other, each from the result of the one before.
     #[error("clients take turns")]
     Turns,
-    /// The server runs the loop, and not for a client.
+    /// The loop is part of the server's own work, and not of work for a client.
     #[error("the loop is the server's own")]
     Server,
     /// Some clients of the group sit out the loop.
@@ -44,10 +44,10 @@ pub enum PlainReason {
     /// A carried value has no tensors.
     #[error("a carried value is not a tensor")]
     Carries,
-    /// The clients of a group share all that the segment reads.
+    /// All inputs of the segment are the same for all clients of the group.
     #[error("everything the step reads is the same for all clients of the group")]
     Shares,
-    /// A value is not there.
+    /// A value that the segment reads is missing.
     #[error("a value that the step reads is missing")]
     NotThere,
     /// A value that is read has no tensors.
@@ -64,15 +64,16 @@ pub(crate) enum Runner {
     Server,
 }
 
-/// The form of a loop whose steps can be recorded.
+/// The form of a loop whose steps can be captured.
 pub(crate) struct LoopForm<'a> {
     pub body: Body<'a>,
-    /// For each leaf that is carried, the output of the segment that is its next value.
+    /// For each leaf of the loop-carried values, the index of the segment's output that is its next value. `None` if
+    /// the leaf stays the same.
     pub next: Vec<Option<usize>>,
 }
 
 impl<'a> LoopForm<'a> {
-    /// The form of a control operation with a body.
+    /// The form of a loop, which is a control operation with a body.
     pub fn of(
         program: &Program,
         control: &Control,
@@ -95,17 +96,18 @@ impl<'a> LoopForm<'a> {
     }
 }
 
-/// A loop's body of one segment.
+/// A loop's body with one compute segment.
 pub(crate) struct Body<'a> {
+    /// The index of the segment.
     pub index: usize,
-    /// Numbers that are the same at each step.
-    pub numbers: Vec<&'a Control>,
-    /// What is read anew before each.
-    pub fresh: Vec<&'a Control>,
+    /// Operations whose results are numbers that are the same in each step.
+    pub constants: Vec<&'a Control>,
+    /// Operations that have to run before each step, because they give other values each time.
+    pub per_step_reads: Vec<&'a Control>,
 }
 
 impl<'a> Body<'a> {
-    /// The body of a loop, if nothing but reads is before its only segment, and nothing after it.
+    /// The body of a loop; `None` unless it is one segment with only reads before it, and nothing after it.
     fn of(block: &'a Block) -> Option<Self> {
         let ((last, _), reads) = block.items.split_last()?;
         let Item::Compute(index) = *last else {
@@ -113,8 +115,8 @@ impl<'a> Body<'a> {
         };
         let mut body = Self {
             index,
-            numbers: vec![],
-            fresh: vec![],
+            constants: vec![],
+            per_step_reads: vec![],
         };
         for (item, _) in reads {
             let Item::Control(control) = item else {
@@ -128,12 +130,12 @@ impl<'a> Body<'a> {
                     | FedOp::NumExamples
                     | FedOp::ClientNumber,
                 ) => {
-                    body.numbers.push(control);
+                    body.constants.push(control);
                 }
                 OpKind::Opt(OptOp::OneBatch | OptOp::SampleRows)
                     if !control.op.operands.iter().any(of_loop) =>
                 {
-                    body.fresh.push(control);
+                    body.per_step_reads.push(control);
                 }
                 _ => return None,
             }
@@ -142,8 +144,8 @@ impl<'a> Body<'a> {
     }
 }
 
-/// For each leaf that is carried, the output of the segment that is its next value. A loop over `batches`
-/// has the batch before what it carries.
+/// For each leaf of the loop-carried values, the index of the segment's output that is its next value. In a loop over
+/// `batches`, the batch is the body's first argument, before the loop-carried values.
 fn next_leaves(
     program: &Program,
     compute: &Compute,

@@ -1,4 +1,4 @@
-//! Lists the loops of a program, and whether a GPU that records steps replays theirs.
+//! Lists the loops of a program, and whether their steps can be captured on a GPU and replayed.
 
 use fedround_exec::Program;
 use fedround_ir::Loc;
@@ -10,20 +10,20 @@ use crate::loop_form::{LoopForm, PlainReason, Runner};
 /// A loop of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoopReplay {
-    /// Where it stands in the algorithm.
+    /// Its line in the algorithm.
     pub loc: Loc,
-    /// What it goes through: `batches`, `repetitions`, `rows`, `examples` or `clients`.
+    /// What it iterates over: `batches`, `repetitions`, `rows`, `examples` or `clients`.
     pub over: &'static str,
     /// The compute segments of its body, without those of loops inside it.
     pub segments: Vec<usize>,
-    /// Why its steps run operation by operation. `None` if a step is one recording that is replayed
-    /// whole; steps on batches that are not full run operation by operation all the same.
+    /// Why its steps run operation by operation. `None` if its steps are captured and replayed; even then, steps with
+    /// batches that are not full run operation by operation.
     pub plain: Option<PlainReason>,
 }
 
 impl LoopReplay {
-    /// The loops of a round, in order, those inside others after them. The decision is the one that a
-    /// simulation makes when it runs the loop.
+    /// The loops of a round, in order. Inner loops come after the loop that contains them. A simulation makes the same
+    /// decision when it runs a loop.
     pub fn all(program: &Program) -> Vec<Self> {
         let mut found = vec![];
         visit(
@@ -36,6 +36,7 @@ impl LoopReplay {
     }
 }
 
+/// Adds the loops of a block.
 fn visit(program: &Program, block: &Block, runner: Runner, found: &mut Vec<LoopReplay>) {
     for (item, _) in &block.items {
         let Item::Control(control) = item else {
@@ -49,7 +50,7 @@ fn visit(program: &Program, block: &Block, runner: Runner, found: &mut Vec<LoopR
             OpKind::Opt(OptOp::Repeat) => (Some("repetitions"), runner),
             OpKind::Opt(OptOp::ForRows(_)) => (Some("rows"), runner),
             OpKind::Opt(OptOp::Collect) => (Some("examples"), runner),
-            // Nothing else has a body that is a loop.
+            // The bodies of other operations are no loops.
             _ => (None, runner),
         };
         if let Some(over) = over {

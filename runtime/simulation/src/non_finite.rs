@@ -3,20 +3,20 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// What becomes of a round in which clients' updates are not finite.
+/// What happens in a round in which clients' updates are not finite.
 ///
-/// After every round the parameters and all states that it set are checked. A round whose results are
-/// finite is never repeated, so its bits do not depend on this choice.
+/// After every round, the parameters and all states that the round set are checked. A round whose results are finite
+/// is never repeated, so its results do not depend on this choice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnNan {
-    /// The round is repeated without them, as if they had not been in its cohorts.
+    /// The round is repeated without these clients, as if they had not been in its cohorts.
     #[default]
     Skip,
-    /// It ends with an error.
+    /// The round ends with an error.
     Stop,
 }
 
-/// A text names no [`OnNan`].
+/// A text does not name an [`OnNan`].
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("expected `skip` or `stop`, found `{found}`")]
 pub struct OnNanError {
@@ -46,16 +46,16 @@ impl fmt::Display for OnNan {
     }
 }
 
-/// Where training left the real numbers.
+/// Where values first became NaN or infinite.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Diverged {
-    /// A training loss, a parameter or a state is not finite; nobody looked for its origin.
+    /// A training loss, a parameter or a state is not finite; the clients that caused it are not known.
     Round,
     /// The updates of these clients are not finite.
     Clients(Vec<usize>),
-    /// No client is left whose update is finite, of so many that were tried.
+    /// No client has a finite update, of this many that were tried.
     EveryClient(usize),
-    /// Every client's update is finite, and what the server makes of them is not.
+    /// Every client's update is finite, but what the server computes from them is not.
     Server,
 }
 

@@ -4,12 +4,12 @@ use fedround_exec::ExecError;
 
 use crate::error::RunError;
 
-/// Runs with up to `group` clients in one graph; where the device has no memory for them, with half as
-/// many, down to one. `group` is what it came to.
+/// Runs with up to `group` clients in one graph. If the device runs out of memory, runs again with half as many, down
+/// to one. Afterwards `group` is the last number that was tried.
 ///
 /// # Errors
 ///
-/// As `run`; out of memory for a single client.
+/// The errors of `run`; out of memory only if a single client does not fit.
 pub(crate) fn in_smaller_groups<T>(
     group: &mut usize,
     mut run: impl FnMut(usize) -> Result<T, RunError>,
@@ -26,7 +26,7 @@ pub(crate) fn in_smaller_groups<T>(
 mod tests {
     use super::*;
 
-    /// What comes of a device that holds so many clients.
+    /// The groups that are tried on a device with memory for `holds` clients, the last group, and whether it fits.
     fn of(holds: usize, mut group: usize) -> (Vec<usize>, usize, bool) {
         let mut tried = vec![];
         let result = in_smaller_groups(&mut group, |group| {

@@ -2,18 +2,19 @@
 
 use fedround_random::{LocalEpoch, Purpose, StreamKey, first_permuted, permutation};
 
-/// Where a round is among the passes over a random order of all clients, with as many clients in each round.
+/// The position of a round in passes over all clients. Each pass visits the clients in a random order, with equally
+/// many clients in each round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pass {
-    /// Passes before this one.
+    /// The number of earlier passes.
     pub number: usize,
-    /// Rounds of this pass before this round.
+    /// The number of earlier rounds in this pass.
     pub position: usize,
 }
 
 impl Pass {
-    /// Of a round, counted from 1, with `m` of so many clients in each. Clients that would be fewer than `m`
-    /// at the end of a pass take no part in it.
+    /// The position of a round, which counts from 1, with `m` clients in each round. If fewer than `m` clients are
+    /// left at the end of a pass, they take no part in it.
     pub fn of(round: usize, clients: usize, m: usize) -> Self {
         let (before, length) = (round.saturating_sub(1), length(clients, m));
         Self {
@@ -23,7 +24,7 @@ impl Pass {
     }
 }
 
-/// How many rounds a pass has, at least one.
+/// The number of rounds in a pass, at least one.
 fn length(clients: usize, m: usize) -> usize {
     (clients / m.max(1)).max(1)
 }
@@ -39,25 +40,24 @@ pub fn reshuffled(seed: u64, pass: Pass, clients: usize, m: usize) -> Vec<usize>
 /// clients if `m` is larger. `draw` counts the samples of the round from 0.
 pub fn cohort(seed: u64, round: usize, draw: usize, clients: usize, m: usize) -> Vec<usize> {
     let key = StreamKey::new(seed, Purpose::Cohort).with(round);
-    // The first draw's key has no draw, as in algorithms that draw once a round.
+    // The first draw uses the round's key itself; only further draws add their number.
     let key = if draw == 0 { key } else { key.with(draw) };
     first_permuted(clients, m, key)
 }
 
-/// Those of some clients who take part, each with its own probability and by a draw of its own.
-pub fn by_their_own(key: StreamKey, ids: &[usize], p: &[f64]) -> Vec<usize> {
-    let each = ids.iter().zip(p);
-    let there = each.filter(|(id, p)| key.with(**id).stream().unit() < **p);
-    there.map(|(id, _)| *id).collect()
+/// The clients that take part, if each does so independently with its own probability.
+pub fn bernoulli(key: StreamKey, ids: &[usize], p: &[f64]) -> Vec<usize> {
+    let clients = ids.iter().zip(p);
+    let drawn = clients.filter(|(id, p)| key.with(**id).stream().unit() < **p);
+    drawn.map(|(id, _)| *id).collect()
 }
 
-/// Draws `m` of some clients without replacement, each next one with probability proportional to its
-/// score among those that are left; clients whose score is 0 or less are never drawn. In the order in
-/// which they are drawn.
+/// Draws `m` clients without replacement, each with probability proportional to its score among the clients that are
+/// left. Clients whose score is 0 or less are never drawn. The result is in the order of the draws.
 ///
-/// Each client waits an exponential time of its score's rate, and the first `m` are taken: the next to come
-/// is any of those that still wait with probability proportional to its rate (Efraimidis and Spirakis
-/// 2006, "Weighted random sampling with a reservoir").
+/// Each client gets an exponentially distributed time whose rate is its score, and the `m` clients with the shortest
+/// times are drawn. Among the clients that are left, the next one is then any of them with probability proportional
+/// to its rate (Efraimidis and Spirakis 2006, "Weighted random sampling with a reservoir").
 pub fn by_scores(key: StreamKey, ids: &[usize], scores: &[f64], m: usize) -> Vec<usize> {
     let positive = ids.iter().zip(scores).filter(|(_, score)| **score > 0.0);
     let times = positive.map(|(&id, score)| {
@@ -106,7 +106,7 @@ pub fn client_order(
     let key = StreamKey::new(seed, Purpose::ExampleOrder)
         .with(round)
         .with(client);
-    // The first epoch's key has no epoch, as in tasks of a single local epoch.
+    // The first epoch uses the key of the round and client itself; only further epochs add their number.
     let key = if epoch.is_first() {
         key
     } else {
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn clients_take_part_each_with_its_own_probability() {
         let ids = [4, 2, 0];
-        let found = counts(5, |key| by_their_own(key, &ids, &[0.2, 1.0, 0.0]));
+        let found = counts(5, |key| bernoulli(key, &ids, &[0.2, 1.0, 0.0]));
         assert!((found[4] - 0.2).abs() < 0.015, "{found:?}");
         assert!(
             (found[2] - 1.0).abs() < 1e-9 && found[0] == 0.0,
@@ -241,8 +241,8 @@ mod tests {
         );
         // A client's draw does not depend on who else is there.
         let key = StreamKey::root(8);
-        let all = by_their_own(key, &[0, 1, 2, 3], &[0.5; 4]);
-        let some = by_their_own(key, &[1, 3], &[0.5; 2]);
+        let all = bernoulli(key, &[0, 1, 2, 3], &[0.5; 4]);
+        let some = bernoulli(key, &[1, 3], &[0.5; 2]);
         assert_eq!(
             some,
             all.into_iter().filter(|k| k % 2 == 1).collect::<Vec<_>>()

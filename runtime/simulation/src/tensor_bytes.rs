@@ -1,4 +1,4 @@
-//! Tensors on devices to and from bytes, bit for bit.
+//! Converts tensors on devices to bytes, and back, bit for bit.
 
 use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
@@ -8,7 +8,7 @@ use fedround_exec::tensor::{dtype, floats, from_floats, from_ints, read_all, rea
 use fedround_ir::tensor::DType;
 use fedround_store::{ElementType, TensorBytes};
 
-/// The bytes of tensors; `None` if one holds neither floats nor integers.
+/// The bytes of tensors; `None` if one of them is a mask.
 ///
 /// # Errors
 ///
@@ -21,7 +21,7 @@ pub(crate) fn to_bytes(tensors: &[DispatchTensor]) -> Result<Option<Vec<TensorBy
     let elsewhere = tensors
         .iter()
         .filter(|t| is_float(t) && floats(t).is_none());
-    // Together, so that the host waits once for a GPU.
+    // Read together, so that the host waits for the GPU once.
     let mut elsewhere = read_all(elsewhere.cloned().collect())?.into_iter();
     let bytes = tensors.iter().map(|t| {
         let shape = t.shape();
@@ -37,12 +37,12 @@ pub(crate) fn to_bytes(tensors: &[DispatchTensor]) -> Result<Option<Vec<TensorBy
     bytes.collect::<Result<_, _>>().map(Some)
 }
 
-/// A tensor of bytes on a device; `None` if there are more or fewer bytes than its shape says.
+/// A tensor on a device from its bytes; `None` if their number does not match the shape.
 pub(crate) fn from_bytes(bytes: &TensorBytes, device: &DispatchDevice) -> Option<DispatchTensor> {
     Some(match bytes.element {
         ElementType::F32 => from_floats(bytes.floats()?, &bytes.shape, device),
         ElementType::I32 => from_ints(bytes.ints()?, &bytes.shape, device),
-        // Sums, which never become tensors as they are.
+        // Only sums over clients are in 64 bits, and they never become tensors.
         ElementType::F64 => return None,
     })
 }

@@ -9,7 +9,7 @@ use fedround_trace::TracedModel;
 
 use crate::{FederatedDataset, Simulation};
 
-/// Clients with so many examples each, and logistic regression.
+/// A simulation of logistic regression. `examples` has the number of examples of each client.
 pub(crate) fn simulation(
     algorithm: &dyn Algorithm,
     examples: &[usize],

@@ -1,9 +1,9 @@
 //! The worker threads: a fixed number for each device.
 //!
-//! Each worker is a rayon pool of one thread. burn's kernels would split a small step among the threads of
-//! their pool, if a user's build turns burn's feature `rayon` on. The unit of parallelism is the client. If
-//! there are fewer clients than workers, the idle workers help with the large kernels of the others
-//! ([`team`]). One worker feeds a GPU.
+//! The unit of parallelism is the client, or the group of clients. Each worker is a rayon pool of one thread: in a
+//! larger pool, burn's kernels would split even a small step among the threads, if a user's build turns on burn's
+//! feature `rayon`. If there are fewer clients than workers, the idle workers help with the large kernels of the
+//! others ([`team`]). A GPU has one worker.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -15,18 +15,18 @@ use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 use fedround_exec::device;
 
-/// One-thread pools.
+/// The workers of a device: pools of one thread each.
 type Pools = Vec<Arc<ThreadPool>>;
 
-/// The pools of each device.
+/// The workers of each device.
 pub struct Workers(Vec<Pools>);
 
 impl Workers {
-    /// `threads` workers of the first device, at least one.
+    /// Starts `threads` workers of the first device, at least one.
     ///
     /// # Errors
     ///
-    /// The system gives no more threads.
+    /// The system cannot start more threads.
     pub fn new(threads: usize) -> Result<Self, ThreadPoolBuildError> {
         let mut this = Self(vec![]);
         this.add(threads)?;
@@ -37,7 +37,7 @@ impl Workers {
     ///
     /// # Errors
     ///
-    /// The system gives no more threads.
+    /// The system cannot start more threads.
     pub fn add(&mut self, threads: usize) -> Result<(), ThreadPoolBuildError> {
         let device = self.0.len();
         let pool = |i| {
@@ -52,27 +52,31 @@ impl Workers {
         Ok(())
     }
 
-    /// Runs `work(i)` for each `i` in `0..n` on the first device's workers, and gives the results in
-    /// order. Workers take the next index when they are free; results do not depend on who took what.
+    /// Runs `work(i)` for each `i` in `0..n` on the first device's workers, and returns the results in order. A worker
+    /// takes the next index when it is free; results do not depend on which worker takes which index.
     pub fn run<T: Send>(&self, n: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
         let mut results = Vec::with_capacity(n);
         self.stream(&vec![0; n], n, work, |_, result| results.push(result));
         results
     }
 
-    /// Runs `work(i)` for each `i`, on the workers of device `at[i]`, and gives each result to `take`,
-    /// in order, on the calling thread. No more than `ahead` results for each worker exist at a time:
-    /// a device begins no more than that before the one of its own that `take` waits for.
+    /// Runs `work(i)` on the workers of device `devices[i]` for each `i`, and gives the results to `take`, in order,
+    /// on the calling thread. At most `ahead` results for each worker exist at a time: a device does not start more
+    /// work before `take` has taken its earlier results.
     pub fn stream<T: Send>(
         &self,
-        at: &[usize],
+        devices: &[usize],
         ahead: usize,
         work: impl Fn(usize) -> T + Sync,
         mut take: impl FnMut(usize, T),
     ) {
-        let own = |device| (0..at.len()).filter(|&i| at[i] == device).collect();
+        let indices_of = |device| {
+            (0..devices.len())
+                .filter(|&i| devices[i] == device)
+                .collect()
+        };
         let lanes = self.0.iter().enumerate().map(|(device, pools)| Lane {
-            indices: own(device),
+            indices: indices_of(device),
             ahead: ahead.saturating_mul(pools.len()).max(1),
             claimed: 0,
             taken: 0,
@@ -91,7 +95,7 @@ impl Workers {
                 .cloned()
                 .collect();
             while let Some(i) = queue.claim(device) {
-                // A panic is passed on to the caller, who would wait for this result forever.
+                // A panic is passed on to the caller, which would otherwise wait for this result forever.
                 let result = catch_unwind(AssertUnwindSafe(|| {
                     team::with_helpers(&helpers, || device::with_gpu_access(|| work(i)))
                 }));
@@ -106,8 +110,8 @@ impl Workers {
             .map(|(pools, &n)| split(pools, n).0)
             .collect();
         let mut take_all = || {
-            let _end = End(&queue);
-            for (i, &device) in at.iter().enumerate() {
+            let _stop = StopOnDrop(&queue);
+            for (i, &device) in devices.iter().enumerate() {
                 match queue.wait_for(i) {
                     Ok(result) => device::with_gpu_access(|| take(i, result)),
                     Err(panic) => resume_unwind(panic),
@@ -120,12 +124,12 @@ impl Workers {
     }
 }
 
-/// The pools that get one of `n` results to make, and the others.
+/// The workers that have any of `n` pieces of work to do, and the idle ones.
 fn split(pools: &[Arc<ThreadPool>], n: usize) -> (&[Arc<ThreadPool>], &[Arc<ThreadPool>]) {
     pools.split_at(pools.len().min(n))
 }
 
-/// Runs `job` on all pools, with the number of their device, and `then` on this thread.
+/// Runs `job` on all workers, with the index of their device, and `then` on this thread.
 fn spread(pools: &[&[Arc<ThreadPool>]], job: &(dyn Fn(usize) + Sync), then: &mut dyn FnMut()) {
     match pools {
         [] => then(),
@@ -136,21 +140,26 @@ fn spread(pools: &[&[Arc<ThreadPool>]], job: &(dyn Fn(usize) + Sync), then: &mut
     }
 }
 
-/// What a device's workers have to do.
+/// The work of one device.
 struct Lane {
-    /// Ascending.
+    /// The indices of the device's pieces of work, in ascending order.
     indices: Vec<usize>,
-    /// Results that may exist at a time.
+    /// The largest number of results that may exist at a time.
     ahead: usize,
+    /// How many of the indices workers have claimed.
     claimed: usize,
+    /// How many of the results were taken.
     taken: usize,
 }
 
+/// The work of all devices, behind the queue's lock.
 struct State<T> {
     lanes: Vec<Lane>,
+    /// Results that are not taken yet, by index. A panic counts as a result.
     done: BTreeMap<usize, std::thread::Result<T>>,
 }
 
+/// Distributes indices to workers, and collects their results.
 struct Queue<T> {
     state: Mutex<State<T>>,
     changed: Condvar,
@@ -173,7 +182,7 @@ impl<T> Queue<T> {
         self.changed.wait(guard).unwrap_or_else(|e| e.into_inner())
     }
 
-    /// The next index of a device; `None` where there is none left.
+    /// Claims the next index of a device, and waits if too many results exist. `None` if no index is left.
     fn claim(&self, device: usize) -> Option<usize> {
         let mut state = self.lock();
         loop {
@@ -187,7 +196,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Has no more indices claimed.
+    /// Lets workers claim no more indices.
     fn stop(&self) {
         self.lock()
             .lanes
@@ -196,6 +205,7 @@ impl<T> Queue<T> {
         self.changed.notify_all();
     }
 
+    /// Waits for the result of an index.
     fn wait_for(&self, i: usize) -> std::thread::Result<T> {
         let mut state = self.lock();
         loop {
@@ -207,11 +217,10 @@ impl<T> Queue<T> {
     }
 }
 
-/// Nothing is claimed after the last result, or after a panic of who takes them, which workers would
-/// wait for.
-struct End<'a, T>(&'a Queue<T>);
+/// Stops the queue when all results are taken, or when taking one panics. Otherwise workers would wait forever.
+struct StopOnDrop<'a, T>(&'a Queue<T>);
 
-impl<T> Drop for End<'_, T> {
+impl<T> Drop for StopOnDrop<'_, T> {
     fn drop(&mut self) {
         self.0.stop();
     }

@@ -3,24 +3,24 @@
 
 use rayon::prelude::*;
 
-/// Entries that one task works on.
+/// The number of entries in one parallel task.
 const BLOCK: usize = 4 * 1024;
 
-/// How many of `m` values a share of `beta` cuts off at each end; `None` unless `0 ≤ beta < ½`.
+/// How many of `m` values a trimmed mean with share `beta` leaves out at each end; `None` unless `0 ≤ beta < ½`.
 pub(crate) fn cut(beta: f64, m: usize) -> Option<usize> {
-    // 0.29 · 100 is less than 29 in floating point.
+    // Corrects rounding errors: 0.29 · 100 is less than 29 in floating point.
     let cut = (beta * m as f64 + 1e-9).floor() as usize;
     ((0.0..0.5).contains(&beta) && 2 * cut < m).then_some(cut)
 }
 
-/// How many of `m` values are cut off at each end so that the median is left, or the two beside it.
+/// How many of `m` values a median leaves out at each end: all but the middle one, or the two middle ones.
 pub(crate) fn all_but_the_median(m: usize) -> usize {
     m.saturating_sub(1) / 2
 }
 
-/// The mean of each entry over the clients, without its `cut` smallest and `cut` largest values. It is
-/// NaN where a client's value is not finite, so that such a client is found as it is in a plain mean.
-/// All clients have as many entries, and there are more than `2 cut` clients.
+/// The mean of each entry over the clients, without its `cut` smallest and `cut` largest values. It is NaN where a
+/// client's value is not finite, so that such a client is noticed as in a plain mean. All clients have equally many
+/// entries, and there are more than `2 cut` clients.
 pub(crate) fn trimmed_mean(clients: &[&[f32]], cut: usize) -> Vec<f32> {
     let entries = clients.iter().map(|values| values.len()).min();
     let mut means = vec![0.0; entries.unwrap_or_default()];
@@ -30,23 +30,24 @@ pub(crate) fn trimmed_mean(clients: &[&[f32]], cut: usize) -> Vec<f32> {
         for (i, mean) in means.iter_mut().enumerate() {
             values.clear();
             values.extend(clients.iter().map(|client| client[block * BLOCK + i]));
-            *mean = of_entry(&mut values, cut);
+            *mean = entry_mean(&mut values, cut);
         }
     });
     means
 }
 
-fn of_entry(values: &mut [f32], cut: usize) -> f32 {
+/// The trimmed mean of one entry's values.
+fn entry_mean(values: &mut [f32], cut: usize) -> f32 {
     if !values.iter().all(|x| x.is_finite()) {
         return f32::NAN;
     }
-    // Without a cut, added up in the order of the cohort as in a plain mean.
+    // Without a cut, the values are added in the order of the cohort, as in a plain mean.
     if cut > 0 {
         values.sort_unstable_by(f32::total_cmp);
     }
-    let kept = values.get(cut..values.len() - cut).unwrap_or_default();
-    let sum: f64 = kept.iter().copied().map(f64::from).sum();
-    (1.0 / kept.len() as f64 * sum) as f32
+    let middle = values.get(cut..values.len() - cut).unwrap_or_default();
+    let sum: f64 = middle.iter().copied().map(f64::from).sum();
+    (1.0 / middle.len() as f64 * sum) as f32
 }
 
 #[cfg(test)]

@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use fedround_ir::fed::Pairwise;
 use rayon::prelude::*;
 
-/// The leaves of a client's value.
+/// The leaves of a client's value, in host memory.
 pub(crate) type Leaves<'v> = Vec<Cow<'v, [f32]>>;
 
-/// Numbers that are added beside each other, in registers of the processor.
+/// The number of partial sums that the processor adds in parallel.
 const LANES: usize = 8;
 
-/// A number for each pair of `m` clients, `[m, m]` in row-major order. All leaves count, buffers too,
-/// as in `tree.sq_norm`. Sums are in `f64`.
+/// A number for each pair of `m` clients, as a matrix `[m, m]` in row-major order. All leaves count, including
+/// buffers, as in `tree.sq_norm`. Sums are in `f64`.
 pub(crate) fn pairwise(of: Pairwise, clients: &[Leaves<'_>]) -> Vec<f32> {
     let norms: Vec<f64> = clients.par_iter().map(|x| sum(x, x, product)).collect();
     let pair = |i: usize, j: usize| match of {

@@ -1,8 +1,7 @@
 //! Weighted sums of clients' tensors.
 //!
-//! The clients are added in the order of the cohort, whoever finishes first, so that rounding does
-//! not depend on timing. Tensors in host memory are summed in `f64`, those of a GPU on the GPU in
-//! `f32`.
+//! Clients are added in the order of the cohort, whichever finishes first, so that rounding does not depend on
+//! timing. Tensors in host memory are summed in `f64`, and tensors on a GPU are summed there in `f32`.
 
 use burn::tensor::DispatchTensor;
 use burn_backend::ops::FloatTensorOps;
@@ -13,36 +12,36 @@ use fedround_kernels::{add_weighted, scale_sums};
 use rayon::prelude::*;
 
 use crate::error::RunError;
-use crate::value::RtVal;
+use crate::value::RuntimeValue;
 
-/// Elements summed by one task.
+/// The number of elements in one parallel task.
 const BLOCK: usize = 16 * 1024;
 
-/// `Σ_k weight_k · x_k`, accumulated in the order in which they are added, so that the result depends
-/// neither on threads nor on who finished first. As large as one value on each device, however many
-/// are added.
+/// `Σ_k weight_k · x_k`, summed in the order in which values are added. It takes the memory of one value on each
+/// device, however many are added.
 #[derive(Default)]
 pub(crate) struct WeightedSum {
-    /// Of tensors in host memory, in `f64`.
+    /// The sums of tensors in host memory, leaf by leaf. Empty if all tensors are on GPUs.
     host: Vec<Vec<f64>>,
-    /// Of those of each GPU, there, in `f32`: nothing is read before the end.
+    /// For each GPU, the sums of its tensors, which stay there until the end.
     gpus: Vec<(DispatchDevice, Vec<DispatchTensor>)>,
 }
 
-/// What a client's value is multiplied by.
+/// The weight of a client's value, or another number of a client.
 #[derive(Clone)]
 #[allow(
     clippy::large_enum_variant,
     reason = "with GPUs built in a tensor's handle is large; few of these live at a time"
 )]
 pub(crate) enum Weight {
+    /// In host memory.
     Known(f64),
-    /// Of one element.
+    /// A tensor of one element on a GPU, which is not read yet.
     Tensor(DispatchTensor),
 }
 
 impl WeightedSum {
-    /// Adds the tensors of one client, all on one device.
+    /// Adds the tensors of one client, which are all on one device.
     pub fn add(&mut self, weight: &Weight, leaves: &[DispatchTensor]) -> Result<(), RunError> {
         let Some(first) = leaves.first() else {
             return Ok(());
@@ -71,7 +70,7 @@ impl WeightedSum {
         Ok(())
     }
 
-    /// Adds the sums of other clients.
+    /// Adds sums over several clients.
     pub fn add_sums(&mut self, leaves: &[Vec<f64>]) {
         self.host.resize_with(leaves.len(), Vec::new);
         for (sum, leaf) in self.host.iter_mut().zip(leaves) {
@@ -80,14 +79,14 @@ impl WeightedSum {
         }
     }
 
-    /// The sums in host memory.
+    /// Ends the sum, and returns it in host memory.
     pub fn into_sums(mut self) -> Result<Vec<Vec<f64>>, RunError> {
-        self.read()?;
+        self.read_gpus()?;
         Ok(self.host)
     }
 
-    /// Adds the sums of GPUs to those in host memory.
-    fn read(&mut self) -> Result<(), RunError> {
+    /// Reads the sums of GPUs, and adds them to those in host memory.
+    fn read_gpus(&mut self) -> Result<(), RunError> {
         for (_, sums) in std::mem::take(&mut self.gpus) {
             self.host.resize_with(sums.len(), Vec::new);
             for (sum, values) in self.host.iter_mut().zip(read_all(sums)?) {
@@ -97,8 +96,8 @@ impl WeightedSum {
         Ok(())
     }
 
-    /// The sums, multiplied by `scale`, in the given shapes, on a device. What is on that device alone
-    /// stays there.
+    /// Ends the sum, and returns it multiplied by `scale`, in the given shapes, on a device. If all tensors are on that
+    /// device, the host reads nothing.
     pub fn finish<'a>(
         mut self,
         scale: f64,
@@ -112,7 +111,7 @@ impl WeightedSum {
             let scaled = sums.map(|sum| Dispatch::float_mul_scalar(sum, Scalar::Float(scale)));
             return Ok(scaled.collect());
         }
-        self.read()?;
+        self.read_gpus()?;
         let leaves = self.host.into_iter().zip(shapes);
         let tensors =
             leaves.map(|(sum, shape)| from_floats(scale_sums(&sum, scale), shape, device));
@@ -121,16 +120,16 @@ impl WeightedSum {
 }
 
 impl Weight {
-    /// Of a scalar; NaN of what is none.
-    pub fn of_scalar(value: &RtVal) -> Self {
+    /// The weight of a scalar value; NaN for any other value.
+    pub fn of_scalar(value: &RuntimeValue) -> Self {
         match value {
-            RtVal::Host(c) => Self::Known(*c),
-            RtVal::Tensor(t) => Self::of(t),
+            RuntimeValue::Number(c) => Self::Known(*c),
+            RuntimeValue::Tensor(t) => Self::of(t),
             _ => Self::Known(f64::NAN),
         }
     }
 
-    /// Of a tensor of one element; one in host memory is read at once.
+    /// The weight of a tensor of one element. A tensor in host memory is read at once.
     pub fn of(t: &DispatchTensor) -> Self {
         match floats(t) {
             Some(values) => Self::Known(first(Some(values.to_vec()))),
@@ -138,7 +137,7 @@ impl Weight {
         }
     }
 
-    /// In host memory; those of a GPU are read together.
+    /// Weights as numbers. Those on GPUs are read together.
     pub fn numbers(all: &[Self]) -> Result<Vec<f64>, RunError> {
         let tensors = all.iter().filter_map(|weight| match weight {
             Self::Known(_) => None,
@@ -152,7 +151,7 @@ impl Weight {
         Ok(numbers.collect())
     }
 
-    /// In host memory.
+    /// The weight as a number.
     fn number(&self) -> Result<f64, RunError> {
         match self {
             Self::Known(weight) => Ok(*weight),
@@ -160,7 +159,7 @@ impl Weight {
         }
     }
 
-    /// A tensor of a GPU, times this.
+    /// Multiplies a tensor on a GPU by the weight.
     fn times(&self, leaf: DispatchTensor) -> Result<DispatchTensor, RunError> {
         Ok(match self {
             Self::Known(weight) => Dispatch::float_mul_scalar(leaf, Scalar::Float(*weight)),
@@ -174,11 +173,13 @@ impl Weight {
     }
 }
 
+/// The first number; NaN if there is none.
 fn first(values: Option<Vec<f32>>) -> f64 {
     let first = values.and_then(|values| values.first().copied());
     first.map_or(f64::NAN, f64::from)
 }
 
+/// Adds `weight · values` to a sum.
 fn add(sum: &mut Vec<f64>, weight: f64, values: &[f32]) {
     sum.resize(values.len(), 0.0);
     let block = |(sum, values): (&mut [f64], &[f32])| add_weighted(sum, weight, values);

@@ -1,4 +1,4 @@
-//! The order in which a client visits its examples, and the tensors of a batch.
+//! The mini-batches of clients: the order in which a client visits its examples, and the tensors of a batch.
 
 use crate::sampling::client_order;
 use burn::tensor::DispatchTensor;
@@ -18,32 +18,35 @@ use fedround_exec::CompileError;
 
 use crate::device_examples::column;
 use crate::error::RunError;
-use crate::value::RtVal;
+use crate::value::RuntimeValue;
 
-/// One client's batches of a `for_batches`: every epoch visits its examples in its own order; the
-/// last batch of an epoch may be short.
+/// One client's batches in a loop `for_batches`. Each local epoch visits the examples in an order of its own; the last
+/// batch of an epoch may be short.
 pub(crate) struct Batches<'a> {
-    mine: &'a [usize],
+    /// The indices of the client's examples.
+    examples: &'a [usize],
+    /// The number of examples in a full batch.
     size: usize,
-    /// The epoch whose order is at hand.
+    /// The epoch to which `order` belongs.
     epoch: LocalEpoch,
+    /// `examples` in the order of the epoch. Empty before the first batch.
     order: Vec<usize>,
 }
 
 impl<'a> Batches<'a> {
     /// Batches of at most `size` of a client's examples.
-    pub fn new(mine: &'a [usize], size: usize) -> Self {
+    pub fn new(examples: &'a [usize], size: usize) -> Self {
         Self {
-            mine,
+            examples,
             size,
             epoch: LocalEpoch::default(),
             order: vec![],
         }
     }
 
-    /// Batches of one epoch.
+    /// The number of batches in one epoch.
     pub fn per_epoch(&self) -> usize {
-        self.mine.len().div_ceil(self.size)
+        self.examples.len().div_ceil(self.size)
     }
 
     /// The client's `step`-th batch.
@@ -53,11 +56,11 @@ impl<'a> Batches<'a> {
         id: usize,
         first: LocalEpoch,
         step: usize,
-    ) -> Chosen<'_> {
+    ) -> BatchRows<'_> {
         let epoch = first.later(step / self.per_epoch());
         if self.order.is_empty() || epoch != self.epoch {
             let seed = cx.seed;
-            self.order = client_order(seed, cx.round, id, self.mine, epoch);
+            self.order = client_order(seed, cx.round, id, self.examples, epoch);
             self.epoch = epoch;
         }
         let start = step % self.per_epoch() * self.size;
@@ -66,77 +69,83 @@ impl<'a> Batches<'a> {
     }
 }
 
-/// A client's batch: its rows of the examples, and when the client sees them.
-pub(crate) type Chosen<'a> = (&'a [usize], Visit);
+/// A client's batch: the indices of its examples, and the round, client and epoch that see them, by which random
+/// augmentation is drawn. Without indices, the client sits out the step.
+pub(crate) type BatchRows<'a> = (&'a [usize], Visit);
 
-/// Examples of the clients' batches, before they are tensors.
-pub(crate) struct Gathered {
-    /// Examples of a client's batch.
+/// The batches of a group of clients for one step, before they are tensors on the device.
+pub(crate) struct GroupBatch {
+    /// The number of examples in a client's batch.
     pub n: usize,
-    /// Whose batches have as many; the others sit out.
-    pub live: Vec<bool>,
+    /// Which clients have a batch of `n` examples; the others sit out the step.
+    pub active: Vec<bool>,
     columns: Columns,
 }
 
-/// The examples of clients' batches.
+/// The columns of a group's batches.
 enum Columns {
-    /// Gathered, in host memory.
+    /// Gathered in host memory.
     Host(Vec<Elements>),
-    /// To be gathered on the device: rows of the examples there, from the first on of a tensor of rows.
+    /// To be gathered on the device, which holds all examples: a tensor of row indices, and the position in it of the
+    /// batches' first row.
     Device(Box<DispatchTensor>, usize),
 }
 
-/// Elements of a column, and their shape.
+/// The elements of a column, and its shape.
 enum Elements {
     Numbers(Vec<f32>, Vec<usize>),
     Ids(Vec<i32>, Vec<usize>),
 }
 
-impl Gathered {
-    /// What the program reads of the batches of `n` examples among these: `[n, …]` of a client alone
-    /// and `[clients, n, …]` of several, zeros for a client that sits out.
+impl GroupBatch {
+    /// Gathers the columns that the program reads of the batches of `n` examples: `[n, …]` for a single client, and
+    /// `[clients, n, …]` for a group, with zeros for clients that sit out.
     pub fn new(
         cx: RoundContext<'_>,
-        chosen: &[Chosen<'_>],
+        batches: &[BatchRows<'_>],
         n: usize,
         scratch: &mut Scratch,
     ) -> Result<Self, RunError> {
-        if cx.resident.is_some() {
+        if cx.device_examples.is_some() {
             let mut rows = vec![];
-            add_rows(cx, chosen, n, &mut rows);
-            let rows = on_device(cx, rows);
-            return Ok(Self::at(chosen, n, (rows, 0)));
+            add_rows(cx, batches, n, &mut rows);
+            let rows = row_tensor(cx, rows);
+            return Ok(Self::of_device_rows(batches, n, (rows, 0)));
         }
         let columns = cx.program.schedule().columns.iter();
-        let columns = columns.map(|column| gather(cx, column, chosen, n, scratch));
+        let columns = columns.map(|column| gather(cx, column, batches, n, scratch));
         Ok(Self {
             n,
-            live: live(chosen, n),
+            active: active_clients(batches, n),
             columns: Columns::Host(columns.collect::<Result<_, _>>()?),
         })
     }
 
-    /// The same, of rows that are on the device, from one of them on.
-    pub fn at(chosen: &[Chosen<'_>], n: usize, (rows, first): (DispatchTensor, usize)) -> Self {
+    /// The same by row indices that are on the device already, from position `first` on.
+    pub fn of_device_rows(
+        batches: &[BatchRows<'_>],
+        n: usize,
+        (rows, first): (DispatchTensor, usize),
+    ) -> Self {
         Self {
             n,
-            live: live(chosen, n),
+            active: active_clients(batches, n),
             columns: Columns::Device(Box::new(rows), first),
         }
     }
 
-    /// The rows of the batches, and of as many after them as `steps` of the same size have, if the examples
-    /// are on the device.
+    /// The row indices of this step and of those after it, `steps` in all, which have batches of the same size. `None`
+    /// if the examples are in host memory.
     pub fn rows(&self, steps: usize) -> Option<DispatchTensor> {
         let Columns::Device(rows, first) = &self.columns else {
             return None;
         };
-        let all = steps * self.n * self.live.len();
-        Some(take_ints(rows.as_ref().clone(), *first, first + all))
+        let count = steps * self.n * self.active.len();
+        Some(take_ints(rows.as_ref().clone(), *first, first + count))
     }
 
-    /// The batches on a device.
-    pub fn batch(self, cx: RoundContext<'_>) -> Result<RtVal, RunError> {
+    /// The batches as tensors on the device.
+    pub fn batch(self, cx: RoundContext<'_>) -> Result<RuntimeValue, RunError> {
         let device = cx.program.device();
         let columns = match self.columns {
             Columns::Host(columns) => {
@@ -147,50 +156,55 @@ impl Gathered {
                 columns.collect()
             }
             Columns::Device(rows, first) => {
-                let (n, clients) = (self.n, self.live.len());
+                let (n, clients) = (self.n, self.active.len());
                 let rows = take_ints(*rows, first, first + n * clients);
                 let columns = example_columns(cx, n, clients)?.into_iter();
                 let columns = columns.map(|own| take_rows(own.all, rows.clone(), &own.shape));
                 columns.collect()
             }
         };
-        let batch = RtVal::Batch(self.n, columns);
-        Ok(match self.live.len() {
+        let batch = RuntimeValue::Batch(self.n, columns);
+        Ok(match self.active.len() {
             1 => batch,
-            _ => RtVal::each(batch),
+            _ => RuntimeValue::stacked(batch),
         })
     }
 }
 
-/// The columns of the examples on the device, and the shapes of batches of `n` for so many clients; none
-/// where they are on the host.
+/// The columns of the examples on the device, and the shapes of batches of `n` examples for `clients` clients. Empty
+/// if the examples are in host memory.
 pub(crate) fn example_columns(
     cx: RoundContext<'_>,
     n: usize,
     clients: usize,
 ) -> Result<Vec<ExampleColumn>, RunError> {
-    let Some(resident) = cx.resident else {
+    let Some(examples) = cx.device_examples else {
         return Ok(vec![]);
     };
     let columns = cx.program.schedule().columns.iter();
     let columns = columns.map(|(name, kind)| {
-        let (_, shape) = sizes(cx, (name, *kind), n, clients)?;
-        let all = resident.find(name, *kind).cloned();
+        let (_, shape) = batch_types(cx, (name, *kind), n, clients)?;
+        let all = examples.find(name, *kind).cloned();
         let all = all.ok_or_else(|| RunError::Column(name.clone()))?;
         Ok(ExampleColumn { all, shape })
     });
     columns.collect()
 }
 
-/// Whose batches have `n` examples.
-fn live(chosen: &[Chosen<'_>], n: usize) -> Vec<bool> {
-    chosen.iter().map(|(rows, _)| rows.len() == n).collect()
+/// Which clients have batches of `n` examples.
+fn active_clients(batches: &[BatchRows<'_>], n: usize) -> Vec<bool> {
+    batches.iter().map(|(rows, _)| rows.len() == n).collect()
 }
 
-/// Adds the rows of the batches of `n` examples, and those of zeros for clients that sit out.
-pub(crate) fn add_rows(cx: RoundContext<'_>, chosen: &[Chosen<'_>], n: usize, rows: &mut Vec<i32>) {
-    let blank = cx.resident.map_or(0, |all| all.blank);
-    for (own, _) in chosen {
+/// Appends the row indices of the batches of `n` examples. A client that sits out gets the row of zeros.
+pub(crate) fn add_rows(
+    cx: RoundContext<'_>,
+    batches: &[BatchRows<'_>],
+    n: usize,
+    rows: &mut Vec<i32>,
+) {
+    let blank = cx.device_examples.map_or(0, |all| all.blank);
+    for (own, _) in batches {
         match own.len() == n {
             true => rows.extend(own.iter().map(|&row| row as i32)),
             false => rows.resize(rows.len() + n, blank),
@@ -198,15 +212,16 @@ pub(crate) fn add_rows(cx: RoundContext<'_>, chosen: &[Chosen<'_>], n: usize, ro
     }
 }
 
-/// Rows as a tensor.
-pub(crate) fn on_device(cx: RoundContext<'_>, rows: Vec<i32>) -> DispatchTensor {
+/// Row indices as a tensor on the device.
+pub(crate) fn row_tensor(cx: RoundContext<'_>, rows: Vec<i32>) -> DispatchTensor {
     let shape = [rows.len()];
     from_ints(rows, &shape, cx.program.device())
 }
 
-/// Whether gathering does more than copy: files are decoded, or images changed.
-pub(crate) fn takes_work(cx: RoundContext<'_>) -> bool {
-    if cx.resident.is_some() {
+/// Whether gathering a batch does more than copy: files are decoded, or images augmented. Only then is prefetching
+/// worth a thread.
+pub(crate) fn needs_preparation(cx: RoundContext<'_>) -> bool {
+    if cx.device_examples.is_some() {
         return false;
     }
     let examples = &cx.dataset.examples;
@@ -217,8 +232,8 @@ pub(crate) fn takes_work(cx: RoundContext<'_>) -> bool {
     })
 }
 
-/// The type of one client's batch of a column, and the shape of those of all.
-fn sizes(
+/// The type of a column in one client's batch, and its shape in the batches of all clients.
+fn batch_types(
     cx: RoundContext<'_>,
     (name, kind): (&str, Kind),
     n: usize,
@@ -235,19 +250,19 @@ fn sizes(
     Ok((ty, shape))
 }
 
-/// A column of the clients' batches.
+/// Gathers a column of the clients' batches in host memory.
 fn gather(
     cx: RoundContext<'_>,
     (name, kind): &(String, Kind),
-    chosen: &[Chosen<'_>],
+    batches: &[BatchRows<'_>],
     n: usize,
     scratch: &mut Scratch,
 ) -> Result<Elements, RunError> {
     let examples = &cx.dataset.examples;
-    let (ty, shape) = sizes(cx, (name, *kind), n, chosen.len())?;
+    let (ty, shape) = batch_types(cx, (name, *kind), n, batches.len())?;
     let column = || column(examples, name).ok_or_else(|| RunError::Column(name.to_owned()));
     if *kind == Kind::Labels {
-        let ids = of_each(chosen, n, ty.len(), |(rows, _), ids| match name.as_str() {
+        let ids = gather_clients(batches, n, ty.len(), |(rows, _), ids| match name.as_str() {
             "y" => {
                 examples.gather_labels_into(rows, ids);
                 Ok(())
@@ -257,7 +272,7 @@ fn gather(
         return Ok(Elements::Ids(ids, shape));
     }
     let augmented = name == "x" && !cx.augment.is_empty();
-    let numbers = of_each(chosen, n, ty.len(), |(rows, visit), numbers| {
+    let numbers = gather_clients(batches, n, ty.len(), |(rows, visit), numbers| {
         if augmented {
             let augment = cx.augment;
             return Ok(augment.gather_into(column()?, rows, visit, scratch, numbers)?);
@@ -267,15 +282,15 @@ fn gather(
     Ok(Elements::Numbers(numbers, shape))
 }
 
-/// The elements of each client's batch, `size` of them, one after another.
-fn of_each<T: Copy + Default>(
-    chosen: &[Chosen<'_>],
+/// Gathers `size` elements for each client, one client after another: zeros for clients that sit out.
+fn gather_clients<T: Copy + Default>(
+    batches: &[BatchRows<'_>],
     n: usize,
     size: usize,
-    mut gather: impl FnMut(Chosen<'_>, &mut [T]) -> Result<(), RunError>,
+    mut gather: impl FnMut(BatchRows<'_>, &mut [T]) -> Result<(), RunError>,
 ) -> Result<Vec<T>, RunError> {
-    let mut elements = vec![T::default(); chosen.len() * size];
-    for (&(rows, visit), own) in chosen.iter().zip(elements.chunks_mut(size.max(1))) {
+    let mut elements = vec![T::default(); batches.len() * size];
+    for (&(rows, visit), own) in batches.iter().zip(elements.chunks_mut(size.max(1))) {
         if rows.len() == n {
             gather((rows, visit), own)?;
         }

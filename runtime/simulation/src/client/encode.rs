@@ -1,5 +1,5 @@
-//! `fed.encode`: what clients upload goes through the bytes of a codec. The code after it has what the
-//! server decodes.
+//! `fed.encode`: compresses what clients upload by a codec. The code after it continues with the decoded values, so
+//! that it sees what the server will see.
 
 use burn::tensor::DispatchTensor;
 use fedround_codec::Leaf;
@@ -9,27 +9,28 @@ use fedround_passes::fed::codec;
 use fedround_passes::lowering::Frontend;
 use fedround_random::{Purpose, StreamKey};
 
-use super::Clients;
+use super::ClientGroup;
 use crate::context::missing;
 use crate::error::RunError;
-use crate::interpreter::Walker;
-use crate::value::{Env, RtVal};
+use crate::interpreter::Interpreter;
+use crate::value::{Env, RuntimeValue};
 
-impl Clients<'_> {
-    /// Encodes each client's parameters on the host, and keeps the bytes for a party that sends them.
+impl ClientGroup<'_> {
+    /// Encodes and decodes each client's parameters in host memory. The encoded bytes are kept for a party, which sends
+    /// them.
     pub(super) fn encode(
         &mut self,
         op: &Op,
         encoding: Encoding,
         env: &mut Env,
-        last: &[Value],
-    ) -> Result<RtVal, RunError> {
+        last_uses: &[Value],
+    ) -> Result<RuntimeValue, RunError> {
         let program = self.cx.program;
         let setting = op.operands.get(1).map_or(Some(0.0), |v| program.real(*v));
         let codec = codec(encoding, setting.ok_or_else(|| missing(op, "setting"))?);
-        let value = env.read(op.operands[0], last);
-        let each = matches!(value, Some(RtVal::Each(_)));
-        let Some(RtVal::Params(leaves)) = value.as_ref().map(RtVal::unwrapped) else {
+        let value = env.read(op.operands[0], last_uses);
+        let is_stacked = matches!(value, Some(RuntimeValue::Stacked(_)));
+        let Some(RuntimeValue::Params(leaves)) = value.as_ref().map(RuntimeValue::inner) else {
             return Err(missing(op, "parameters"));
         };
         let parameters = program.model().parameters();
@@ -39,24 +40,24 @@ impl Clients<'_> {
         let mut decoded: Vec<Vec<f32>> = values.iter().map(|_| vec![]).collect();
         let mut sent = Vec::with_capacity(clients);
         for (k, key) in self.keys(encoding).into_iter().enumerate() {
-            let own = |values: &'_ Vec<f32>| match each {
+            let range_of_client = |values: &'_ Vec<f32>| match is_stacked {
                 true => k * (values.len() / clients)..(k + 1) * (values.len() / clients),
                 false => 0..values.len(),
             };
             let leaves = shapes.iter().zip(&values).map(|(shape, values)| Leaf {
                 shape,
-                values: &values[own(values)],
+                values: &values[range_of_client(values)],
             });
             let bytes = codec.encode(&leaves.collect::<Vec<_>>(), key);
             let received = codec.decode(&bytes, &shapes)?;
-            for (all, own) in decoded.iter_mut().zip(received) {
-                all.extend(own);
+            for (leaf, values) in decoded.iter_mut().zip(received) {
+                leaf.extend(values);
             }
             sent.push(bytes.into());
         }
         self.encoded
             .extend(op.results.iter().map(|v| (*v, sent.clone())));
-        let grouped = each || clients > 1;
+        let grouped = is_stacked || clients > 1;
         let tensors = decoded.into_iter().zip(&shapes).map(|(values, shape)| {
             let shape = match grouped {
                 true => [&[clients], *shape].concat(),
@@ -66,12 +67,12 @@ impl Clients<'_> {
         });
         let decoded: Vec<DispatchTensor> = tensors.collect();
         Ok(match grouped {
-            true => RtVal::each(RtVal::Params(decoded)),
-            false => RtVal::Params(decoded),
+            true => RuntimeValue::stacked(RuntimeValue::Params(decoded)),
+            false => RuntimeValue::Params(decoded),
         })
     }
 
-    /// A key for each client, of which codecs that draw nothing make no use.
+    /// A random key for each client. Codecs that draw no random numbers ignore it.
     fn keys(&mut self, encoding: Encoding) -> Vec<StreamKey> {
         match encoding {
             Encoding::RandomK

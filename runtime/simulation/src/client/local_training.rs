@@ -1,5 +1,4 @@
-//! Local training: loops over a client's batches, single batches, and rows collected from all of
-//! its examples.
+//! Local training: loops over a client's batches, single batches, and rows collected from all of a client's examples.
 
 use crate::sampling::client_order;
 use burn::tensor::DispatchTensor;
@@ -7,20 +6,20 @@ use fedround_data::augment::Scratch;
 use fedround_ir::fed::Op;
 use fedround_passes::schedule::{Block, Control};
 
-use super::Clients;
-use super::batches::{Gathered, takes_work};
-use super::prefetch::{Steps, ahead};
+use super::ClientGroup;
+use super::batches::{GroupBatch, needs_preparation};
+use super::prefetch::{BatchSteps, with_prefetch};
 use super::replay_loop::LoopRun;
 use crate::context::missing;
 use crate::error::RunError;
-use crate::interpreter::loops::{carried, next};
-use crate::interpreter::rows::join;
-use crate::interpreter::walk;
-use crate::value::batching::select_all;
-use crate::value::{Env, RtVal};
+use crate::interpreter::loops::{initial_values, yielded_values};
+use crate::interpreter::rows::concat_rows;
+use crate::interpreter::run_block;
+use crate::value::batching::select_active_all;
+use crate::value::{Env, RuntimeValue};
 
-impl Clients<'_> {
-    /// `opt.for_batches`.
+impl ClientGroup<'_> {
+    /// `opt.for_batches`: local epochs of mini-batches.
     pub(crate) fn for_batches(
         &mut self,
         control: &Control,
@@ -35,18 +34,30 @@ impl Clients<'_> {
                 .ok_or_else(|| missing(op, "count"))
         };
         let (epochs, size) = (count(1)?, count(2)?.max(1));
-        let mut values = carried(self.cx, control, 3, env)?;
-        let of = self.full_batches(epochs, size);
-        let outer = self.live.take();
-        let outer_step = std::mem::replace(&mut self.in_step, true);
-        let of_epochs = (self.epoch, epochs);
-        let steps = Steps::new(self.cx, self.ids, outer.clone(), of_epochs, size)?;
-        let values = ahead(steps, self.ahead(), |steps| {
-            if let Some(replays) = self.cx.replays {
-                return match self.recorded(replays, (control, body), env, &values, of)? {
-                    LoopRun::Replayed(recorded) => self.replay((op, body), env, steps, recorded),
+        let mut values = initial_values(self.cx, control, 3, env)?;
+        let loop_steps = self.full_batches(epochs, size);
+        let active_outside = self.active.take();
+        let outer_batch_loop = std::mem::replace(&mut self.in_batch_loop, true);
+        let local_epochs = (self.epoch, epochs);
+        let steps = BatchSteps::new(
+            self.cx,
+            self.ids,
+            active_outside.clone(),
+            local_epochs,
+            size,
+        )?;
+        let values = with_prefetch(steps, self.prefetch_count(), |steps| {
+            if let Some(step_cache) = self.cx.step_cache {
+                return match self.capture_loop(
+                    step_cache,
+                    (control, body),
+                    env,
+                    &values,
+                    loop_steps,
+                )? {
+                    LoopRun::Replayed(captured) => self.replay((op, body), env, steps, captured),
                     LoopRun::Plain(why) => {
-                        self.plainly((op, body), env, steps, values, (replays, &why))
+                        self.run_without_replay((op, body), env, steps, values, (step_cache, &why))
                     }
                 };
             }
@@ -56,87 +67,88 @@ impl Clients<'_> {
             Ok(values)
         })?;
         self.epoch = self.epoch.later(epochs);
-        self.live = outer;
-        self.in_step = outer_step;
+        self.active = active_outside;
+        self.in_batch_loop = outer_batch_loop;
         for (result, value) in op.results.iter().zip(values) {
             env.set(*result, value);
         }
         Ok(())
     }
 
-    /// How many batches are made ahead of the steps: none where that is but copying.
-    fn ahead(&self) -> usize {
-        match takes_work(self.cx) {
+    /// How many batches are prefetched: none if making a batch is only copying.
+    fn prefetch_count(&self) -> usize {
+        match needs_preparation(self.cx) {
             true => self.cx.prefetch,
             false => 0,
         }
     }
 
-    /// Runs a loop's body once for the live clients.
+    /// Runs a loop's body once for the active clients.
     pub(crate) fn step(
         &mut self,
         op: &Op,
         body: &Block,
         env: &mut Env,
-        batches: Gathered,
-        values: Vec<RtVal>,
-    ) -> Result<Vec<RtVal>, RunError> {
-        let all = self.take_part(&batches.live);
-        // Kept only where needed: a second handle keeps an update from happening in place.
-        let old = (!all).then(|| values.clone());
+        batches: GroupBatch,
+        values: Vec<RuntimeValue>,
+    ) -> Result<Vec<RuntimeValue>, RunError> {
+        let all_active = self.begin_step(&batches.active);
+        // Copied only if a client sits out: with a second handle, values could not be updated in place.
+        let old = (!all_active).then(|| values.clone());
         let args = std::iter::once(batches.batch(self.cx)?).chain(values);
         for (arg, value) in body.args.iter().zip(args) {
             env.set(*arg, value);
         }
-        walk(self, self.cx, body, env)?;
-        let new = next(self.cx, body, op, env)?;
-        let live = self.live.take();
-        let Some((live, old)) = live.zip(old) else {
+        run_block(self, self.cx, body, env)?;
+        let new = yielded_values(self.cx, body, op, env)?;
+        let active = self.active.take();
+        let Some((active, old)) = active.zip(old) else {
             return Ok(new);
         };
-        let kept = select_all(&live, &new, &old, self.cx.program.device());
-        kept.ok_or_else(|| missing(op, "tensors to carry"))
+        let values = select_active_all(&active, &new, &old, self.cx.program.device());
+        values.ok_or_else(|| missing(op, "tensors to carry"))
     }
 
-    /// Counts a step of those that are live.
-    pub(super) fn count_step(&mut self, live: &[bool]) {
-        for (steps, &live) in self.steps.iter_mut().zip(live) {
-            *steps += u64::from(live);
+    /// Counts a local step of the active clients.
+    pub(super) fn count_step(&mut self, active: &[bool]) {
+        for (steps, &active) in self.steps.iter_mut().zip(active) {
+            *steps += u64::from(active);
         }
     }
 
-    /// Begins a step of those that are live; whether all are.
-    pub(crate) fn take_part(&mut self, live: &[bool]) -> bool {
-        self.count_step(live);
-        let all = live.iter().all(|&live| live);
-        self.live = (!all).then(|| live.to_vec());
+    /// Begins a step of the active clients. Returns whether all clients are active.
+    pub(crate) fn begin_step(&mut self, active: &[bool]) -> bool {
+        self.count_step(active);
+        let all = active.iter().all(|&active| active);
+        self.active = (!all).then(|| active.to_vec());
         all
     }
 
-    /// `opt.batch`: the first examples of an order of its own. Maps with it take one client at a
-    /// time, as batches of several sizes do not stack.
-    pub(crate) fn one_batch(&mut self, op: &Op) -> Result<RtVal, RunError> {
+    /// `opt.batch`: the first examples of a random order, which counts as a local epoch. Maps with this operation run
+    /// for one client at a time, because batches of different sizes cannot be stacked.
+    pub(crate) fn one_batch(&mut self, op: &Op) -> Result<RuntimeValue, RunError> {
         let size = self.cx.program.index(op.operands[1]);
         let size = size.ok_or_else(|| missing(op, "count"))?.max(1);
         let &[id] = self.ids else {
             return Err(missing(op, "single client"));
         };
         let (dataset, round) = (self.cx.dataset, self.cx.round);
-        let mine = &dataset.client_indices[id];
-        if mine.is_empty() {
+        let examples = &dataset.client_indices[id];
+        if examples.is_empty() {
             return Err(RunError::NoExamples { client: id });
         }
-        let order = client_order(self.cx.seed, round, id, mine, self.epoch);
+        let order = client_order(self.cx.seed, round, id, examples, self.epoch);
         let chosen = &order[..size.min(order.len())];
         let visit = self.cx.visit(id, self.epoch);
         self.epoch = self.epoch.later(1);
         let n = chosen.len();
-        let batch = Gathered::new(self.cx, &[(chosen, visit)], n, &mut Scratch::default())?;
+        let batch = GroupBatch::new(self.cx, &[(chosen, visit)], n, &mut Scratch::default())?;
         batch.batch(self.cx)
     }
 
-    /// `opt.collect`. Maps with it take one client at a time, too. Training after it is as without it; only
-    /// what augmentation draws for the rows is its own.
+    /// `opt.collect`: evaluates the body on all examples of a client, and concatenates the rows. Maps with this
+    /// operation run for one client at a time. Later training is the same as without it: it uses up no local epoch,
+    /// and its random augmentation has a stream of its own.
     pub(crate) fn collect(
         &mut self,
         control: &Control,
@@ -149,26 +161,26 @@ impl Clients<'_> {
         let &[id] = self.ids else {
             return Err(missing(op, "single client"));
         };
-        let mine = &self.cx.dataset.client_indices[id];
-        if mine.is_empty() {
+        let examples = &self.cx.dataset.client_indices[id];
+        if examples.is_empty() {
             return Err(RunError::NoExamples { client: id });
         }
-        let visit = self.cx.visit(id, self.epoch.later(self.collected));
-        self.collected += 1;
+        let visit = self.cx.visit(id, self.epoch.later(self.collect_count));
+        self.collect_count += 1;
         let (cx, mut scratch) = (self.cx, Scratch::default());
-        let batches = mine.chunks(size);
+        let batches = examples.chunks(size);
         let batches =
-            batches.map(|rows| Gathered::new(cx, &[(rows, visit)], rows.len(), &mut scratch));
-        let columns = ahead(batches, self.ahead(), |batches| {
+            batches.map(|rows| GroupBatch::new(cx, &[(rows, visit)], rows.len(), &mut scratch));
+        let columns = with_prefetch(batches, self.prefetch_count(), |batches| {
             let mut columns: Vec<Vec<DispatchTensor>> = vec![vec![]; op.results.len()];
             for batch in batches {
                 if let Some(arg) = body.args.first() {
                     env.set(*arg, batch?.batch(cx)?);
                 }
-                walk(self, cx, body, env)?;
-                for (column, value) in columns.iter_mut().zip(next(cx, body, op, env)?) {
+                run_block(self, cx, body, env)?;
+                for (column, value) in columns.iter_mut().zip(yielded_values(cx, body, op, env)?) {
                     match value {
-                        RtVal::Tensor(t) => column.push(t),
+                        RuntimeValue::Tensor(t) => column.push(t),
                         _ => return Err(missing(op, "features or labels")),
                     }
                 }
@@ -176,7 +188,7 @@ impl Clients<'_> {
             Ok(columns)
         })?;
         for (result, column) in op.results.iter().zip(columns) {
-            env.set(*result, join(op, column)?);
+            env.set(*result, concat_rows(op, column)?);
         }
         Ok(())
     }

@@ -1,55 +1,59 @@
-//! How the clients of a group go through a loop over batches.
+//! The steps of a loop that may be replayed: how many there are, and which clients take them.
 
-use super::Clients;
+use super::ClientGroup;
 
-/// How a loop goes through its body.
+/// The steps of a loop.
 #[derive(Clone, Copy)]
-pub(crate) struct Loop {
-    /// The examples in the batches that are replayed; none of an `opt.repeat`, which has none.
+pub(crate) struct LoopSteps {
+    /// The number of examples in a full batch; `None` for `opt.repeat`, which has no batches.
     pub size: Option<usize>,
-    /// How many of its steps are replayed, at most.
+    /// The largest number of steps that can be replayed.
     pub steps: u64,
-    /// How many of them, one after another, are of all clients.
-    pub together: usize,
-    /// Whether all clients of the group go through it.
-    pub all: bool,
+    /// How many consecutive steps of all clients one capture contains.
+    pub per_capture: usize,
+    /// Whether all clients of the group run the loop.
+    pub all_active: bool,
 }
 
-/// The most steps of one recording: each is recorded, and takes memory of its own.
-const TOGETHER: usize = 16;
+/// The most steps in one capture. Each step in it takes memory of its own.
+const MAX_PER_CAPTURE: usize = 16;
 
-/// Into how many steps each an epoch of `steps` is divided, so that few are left over.
-fn together(steps: usize) -> usize {
-    steps / steps.div_ceil(TOGETHER).max(1)
+/// The number of steps in one capture, for an epoch of `steps` steps: so many that few steps are left over.
+fn steps_per_capture(steps: usize) -> usize {
+    steps / steps.div_ceil(MAX_PER_CAPTURE).max(1)
 }
 
-impl Clients<'_> {
-    /// A loop over batches of `size`: those that are full are replayed.
-    pub(crate) fn full_batches(&self, epochs: usize, size: usize) -> Loop {
+impl ClientGroup<'_> {
+    /// The steps of a loop over batches of `size` examples, of which the full ones can be replayed.
+    pub(crate) fn full_batches(&self, epochs: usize, size: usize) -> LoopSteps {
         let parts = self
             .ids
             .iter()
             .map(|&id| &self.cx.dataset.client_indices[id]);
         let most = parts.clone().map(Vec::len).max().unwrap_or_default();
         let least = parts.map(Vec::len).min().unwrap_or_default();
-        let size = if self.alone() { size.min(most) } else { size };
+        let size = if self.is_single() {
+            size.min(most)
+        } else {
+            size
+        };
         let steps = epochs * most.checked_div(size).unwrap_or_default();
-        Loop {
+        LoopSteps {
             size: Some(size),
             steps: steps as u64,
-            together: together(least.checked_div(size).unwrap_or_default()),
-            all: self.live.is_none(),
+            per_capture: steps_per_capture(least.checked_div(size).unwrap_or_default()),
+            all_active: self.active.is_none(),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::together;
+    use super::steps_per_capture;
 
     #[test]
     fn few_steps_are_left_over() {
-        let of = [0, 1, 7, 16, 17, 31, 60, 64].map(together);
+        let of = [0, 1, 7, 16, 17, 31, 60, 64].map(steps_per_capture);
         assert_eq!(of, [0, 1, 7, 16, 8, 15, 15, 16]);
     }
 }

@@ -1,11 +1,11 @@
-//! Interprets the code that a round runs for each client, for one client or a group of K in
-//! lockstep.
+//! Interprets the client code of a round, for one client or for a group of K clients in lockstep.
 //!
-//! In a group, values that differ between clients have a client axis ([`RtVal::Each`]) and each
-//! compute segment runs once for all. Clients with fewer batches than others sit out: their values
-//! stay as they were, and their losses are not counted.
+//! In a group, values that differ between clients have a client axis ([`RuntimeValue::Stacked`]), and each
+//! compute segment runs once for all K clients. A client with fewer batches than the others sits out the steps
+//! for which it has no batch: its values stay as they were, and its losses are not counted.
 
 mod batches;
+mod control_ops;
 mod encode;
 mod local_training;
 mod loop_body;
@@ -13,7 +13,7 @@ mod prefetch;
 mod replay_analysis;
 mod replay_inputs;
 mod replay_loop;
-mod walker;
+mod states;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,109 +21,137 @@ use std::sync::Arc;
 use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
 use fedround_exec::executor::Slots;
-use fedround_exec::tensor::{from_ints, transfer_all};
+use fedround_exec::tensor::from_ints;
 use fedround_ir::fed::{Op, Value};
 use fedround_passes::schedule::Block;
 use fedround_random::{Drawer, LocalEpoch, StreamKey};
 
-use crate::context::{RoundContext, kept_or_zeros, missing};
+use crate::context::{RoundContext, missing};
 use crate::error::RunError;
-use crate::interpreter::{known, named, walk};
-use crate::state::ByClient;
-use crate::value::batching::{leaves, select, stack, unstack};
-use crate::value::{Env, RtVal};
+use crate::interpreter::{named_streams, run_block, value_or_constant};
+use crate::state::PerClientStates;
+use crate::value::batching::{leaves, stack, unstack};
+use crate::value::{Env, RuntimeValue};
 
-/// What a client gives back.
-pub(crate) struct Outcome {
-    pub yields: Vec<RtVal>,
-    /// The bytes of what it encoded, by the value that was decoded again.
+/// The result of a `fed.map` for one client.
+pub(crate) struct ClientOutcome {
+    /// The yielded values, in the order of the map's results.
+    pub yields: Vec<RuntimeValue>,
+    /// The encoded bytes of parameters that the client uploads through a codec, by the value of the decoded
+    /// parameters. Empty without a codec.
     pub encoded: HashMap<Value, Arc<[u8]>>,
-    /// Sums over clients of a host, which is elsewhere, by their reductions' places.
+    /// Sums over all clients of a party's host, in place of their values: the index of the reduction, and the
+    /// leaves of the sum. Only the first outcome of each host has them.
     pub sums: Vec<(usize, Vec<Vec<f64>>)>,
+    /// Losses of local steps, in tensors of any number of elements. In a group, the first client's outcome has
+    /// those of all.
     pub losses: Vec<DispatchTensor>,
+    /// The number of local steps.
     pub steps: u64,
+    /// The client states that the map set, by name. Empty if the client is at a party, which keeps them.
     pub state: HashMap<String, Vec<DispatchTensor>>,
-    /// Whether the states that it set elsewhere are finite; those that it gives back are looked at here.
+    /// Whether the states that a party keeps for the client are finite. `true` in process, where `state` is
+    /// checked instead.
     pub finite: bool,
 }
 
-pub(crate) struct Clients<'a> {
+/// Interprets the body of a `fed.map` for a group of clients. Vectors have one entry for each client.
+pub(crate) struct ClientGroup<'a> {
     pub cx: RoundContext<'a>,
+    /// The clients' numbers.
     pub ids: &'a [usize],
-    kept: &'a ByClient,
-    /// State set in this round, before it is committed.
-    state: HashMap<String, RtVal>,
-    /// What was encoded in this map, by the value that was decoded again, of each client.
+    /// The clients' states before this map.
+    states: &'a PerClientStates,
+    /// States set in this map, by name, stacked over the group. They are committed when the round ends.
+    pending_states: HashMap<String, RuntimeValue>,
+    /// Encoded uploads of this map, by the value of the decoded parameters.
     encoded: HashMap<Value, Vec<Arc<[u8]>>>,
+    /// Losses of all clients' local steps.
     losses: Vec<DispatchTensor>,
+    /// The number of local steps of each client.
     pub steps: Vec<u64>,
+    /// How often each client appeared earlier in the map's list of clients; see [`MapJob`](crate::regions::MapJob).
     turns: &'a [usize],
-    /// The number of the map among those of the round.
+    /// The number of the map within the round, from 0. Random streams depend on it.
     map: usize,
-    /// How many segments of this map have drawn random numbers, for each client.
-    pub random_runs: Vec<u64>,
+    /// How many segments of this map have drawn random numbers.
+    pub draw_counts: Vec<u64>,
     /// How often each client has drawn from each named stream in this map.
     pub named: HashMap<String, Vec<u64>>,
-    /// Who takes the present step, where not all do.
-    pub live: Option<Vec<bool>>,
-    /// Whether a step of a loop over batches is under way, which counts itself.
-    in_step: bool,
-    /// Epochs begun in this map: each has an order of its own.
+    /// Which clients take the present step; `None` if all do.
+    pub active: Option<Vec<bool>>,
+    /// Whether a loop over batches runs. It counts its steps itself.
+    in_batch_loop: bool,
+    /// The next local epoch of this map. Each epoch visits the examples in an order of its own.
     pub epoch: LocalEpoch,
-    /// How often rows were collected in this map. That has no order, so that no epoch counts it.
-    collected: usize,
+    /// How often rows were collected in this map. Collecting needs no order, so it does not count as an epoch.
+    collect_count: usize,
+    /// Buffers of compute plans, reused from one step to the next.
     slots: Slots,
 }
 
-/// Which of the round's `fed.map`s runs, and for whom.
-pub(crate) struct Group<'a> {
-    /// The number of the map.
+/// A group of clients and the `fed.map` that runs for them on one device.
+pub(crate) struct GroupJob<'a> {
+    /// The context of the group's device.
+    pub cx: RoundContext<'a>,
+    /// The clients' states before the map.
+    pub states: &'a PerClientStates,
+    pub op: &'a Op,
+    pub body: &'a Block,
+    /// The number of the map within the round, from 0.
     pub map: usize,
-    /// The clients.
+    /// The clients' numbers.
     pub ids: &'a [usize],
-    /// How many of the map's earlier values each of them has had: visits may have many.
+    /// How often each client appeared earlier in the map's list of clients.
     pub turns: &'a [usize],
+    /// The arguments of the body after the client itself, stacked over the group.
+    pub args: Vec<RuntimeValue>,
+    /// Values of the server that the body reads. Only maps that run on the server read any.
+    pub server_values: &'a [(Value, RuntimeValue)],
 }
 
-/// Runs the body of a `fed.map` for some clients; gives an outcome for each. The losses of all are
-/// with the first. What code on the server reads of the values around it is in `around`.
-pub(crate) fn run(
-    cx: RoundContext<'_>,
-    kept: &ByClient,
-    (op, body): (&Op, &Block),
-    Group { map, ids, turns }: Group<'_>,
-    args: Vec<RtVal>,
-    around: &[(Value, RtVal)],
-) -> Result<Vec<Outcome>, RunError> {
+/// Runs the body of a `fed.map` for a group of clients, and returns an outcome for each.
+pub(crate) fn run(job: GroupJob<'_>) -> Result<Vec<ClientOutcome>, RunError> {
+    let GroupJob {
+        cx,
+        states,
+        op,
+        body,
+        map,
+        ids,
+        turns,
+        args,
+        server_values,
+    } = job;
     let mut env = Env::new(cx.program.schedule().module.types.len());
-    for (v, value) in around {
+    for (v, value) in server_values {
         env.set(*v, value.clone());
     }
-    let values = std::iter::once(RtVal::Client).chain(args);
+    let values = std::iter::once(RuntimeValue::Client).chain(args);
     for (arg, value) in body.args.iter().zip(values) {
         env.set(*arg, value);
     }
-    let mut clients = Clients {
+    let mut clients = ClientGroup {
         cx,
         ids,
-        kept,
-        state: HashMap::new(),
+        states,
+        pending_states: HashMap::new(),
         encoded: HashMap::new(),
         losses: vec![],
         steps: vec![0; ids.len()],
         turns,
         map,
-        random_runs: vec![0; ids.len()],
+        draw_counts: vec![0; ids.len()],
         named: HashMap::new(),
-        live: None,
-        in_step: false,
+        active: None,
+        in_batch_loop: false,
         epoch: LocalEpoch { map, epoch: 0 },
-        collected: 0,
+        collect_count: 0,
         slots: Slots::default(),
     };
-    walk(&mut clients, cx, body, &mut env)?;
-    let yields = body.yields.iter().map(|v| known(cx, *v, &env));
-    let yields: Option<Vec<RtVal>> = yields.collect();
+    run_block(&mut clients, cx, body, &mut env)?;
+    let yields = body.yields.iter().map(|v| value_or_constant(cx, *v, &env));
+    let yields: Option<Vec<RuntimeValue>> = yields.collect();
     let yields = yields.ok_or_else(|| missing(op, "yielded value"))?;
     let mut outcomes = Vec::with_capacity(ids.len());
     for (k, &steps) in clients.steps.iter().enumerate() {
@@ -131,11 +159,11 @@ pub(crate) fn run(
         let encoded = clients.encoded.iter();
         let encoded = encoded.filter_map(|(v, all)| Some((*v, Arc::clone(all.get(k)?))));
         let encoded = encoded.collect();
-        let state = clients.state.iter().map(|(name, value)| {
+        let state = clients.pending_states.iter().map(|(name, value)| {
             let own = leaves(&unstack(value, k)?, cx.program.device())?;
             Some((name.clone(), own))
         });
-        let outcome = Option::zip(own, state.collect()).map(|(yields, state)| Outcome {
+        let outcome = Option::zip(own, state.collect()).map(|(yields, state)| ClientOutcome {
             yields,
             encoded,
             sums: vec![],
@@ -152,43 +180,27 @@ pub(crate) fn run(
     Ok(outcomes)
 }
 
-impl Clients<'_> {
-    pub fn alone(&self) -> bool {
+impl ClientGroup<'_> {
+    /// Whether the group is one client, whose values have no client axis.
+    pub fn is_single(&self) -> bool {
         self.ids.len() == 1
     }
 
-    /// A value of each client.
-    fn each(
+    /// Computes a value of each client, and stacks them.
+    fn for_each_client(
         &self,
         op: &Op,
-        of: impl Fn(usize) -> Result<RtVal, RunError>,
-    ) -> Result<RtVal, RunError> {
-        if self.alone() {
+        of: impl Fn(usize) -> Result<RuntimeValue, RunError>,
+    ) -> Result<RuntimeValue, RunError> {
+        if self.is_single() {
             return of(self.ids[0]);
         }
         let own = self.ids.iter().map(|&id| of(id));
-        let own: Vec<RtVal> = own.collect::<Result<_, _>>()?;
+        let own: Vec<RuntimeValue> = own.collect::<Result<_, _>>()?;
         stack(&own, self.cx.program.device()).ok_or_else(|| missing(op, "tensor"))
     }
 
-    fn kept(&self, op: &Op, name: &str) -> Result<RtVal, RunError> {
-        if let Some(value) = self.state.get(name) {
-            return Ok(value.clone());
-        }
-        let kind = self
-            .cx
-            .program
-            .schedule()
-            .module
-            .type_of(op.results[0])
-            .kind;
-        self.each(op, |id| {
-            kept_or_zeros(self.cx.program, op, (name, kind), self.of(id, name)?)
-        })
-    }
-
-    /// The key of each client's next draw from a named stream. Counts one more draw for those that take the
-    /// step.
+    /// The key of each client's next draw from a named stream. Counts one more draw for the active clients.
     fn named_keys(&mut self, name: &str) -> Vec<StreamKey> {
         let none = || vec![0; self.ids.len()];
         let draws = self.named.entry(name.to_owned()).or_insert_with(none);
@@ -199,19 +211,19 @@ impl Clients<'_> {
                 map: self.map,
                 turn: self.turns[k],
             };
-            keys.push(named::key(self.cx, name, drawer, *drawn));
-            *drawn += u64::from(self.live.as_ref().is_none_or(|live| live[k]));
+            keys.push(named_streams::draw_key(self.cx, name, drawer, *drawn));
+            *drawn += u64::from(self.active.as_ref().is_none_or(|active| active[k]));
         }
         keys
     }
 
-    /// What each client draws with its key.
-    fn drawn(
+    /// Draws a value for each client with its key, and stacks them.
+    fn draw_for_each(
         &self,
         op: &Op,
         keys: &[StreamKey],
-        draw: impl Fn(StreamKey) -> Result<RtVal, RunError>,
-    ) -> Result<RtVal, RunError> {
+        draw: impl Fn(StreamKey) -> Result<RuntimeValue, RunError>,
+    ) -> Result<RuntimeValue, RunError> {
         let mut own = keys
             .iter()
             .map(|key| draw(*key))
@@ -223,78 +235,22 @@ impl Clients<'_> {
         value.ok_or_else(|| missing(op, "number"))
     }
 
-    /// What a client has kept, on the device where it trains.
-    fn of(&self, id: usize, name: &str) -> Result<Option<Vec<DispatchTensor>>, RunError> {
-        let kept = self.kept.get(&(id, name.to_owned()))?;
-        let device = self.cx.program.device();
-        let kept = kept.map(|leaves| transfer_all(leaves, device));
-        Ok(kept.transpose()?)
-    }
-
-    /// A personal state; until it is first set, the clients' values of `first`. Those are kept at
-    /// once, so that a client that sits out a step which sets it loses nothing.
-    fn personal(&mut self, op: &Op, name: &str, first: &RtVal) -> Result<RtVal, RunError> {
-        if let Some(value) = self.state.get(name) {
-            return Ok(value.clone());
-        }
-        let program = self.cx.program;
-        let kind = program.schedule().module.type_of(op.results[0]).kind;
-        let mut own = Vec::with_capacity(self.ids.len());
-        for (k, &id) in self.ids.iter().enumerate() {
-            let value = match self.of(id, name)? {
-                kept @ Some(_) => Some(kept_or_zeros(program, op, (name, kind), kept)?),
-                None => unstack(first, k),
-            };
-            own.push(value.ok_or_else(|| missing(op, "first value"))?);
-        }
-        let value = if self.alone() {
-            own.pop()
-        } else {
-            stack(&own, self.cx.program.device())
-        };
-        let value = value.ok_or_else(|| missing(op, "first value"))?;
-        self.state.insert(name.to_owned(), value.clone());
-        Ok(value)
-    }
-
-    /// The number of each client, once for each row of its features.
-    fn labels(&self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
-        let of = env.peek(op.operands[1]).map(RtVal::unwrapped);
-        let Some(RtVal::Tensor(of)) = of else {
+    /// Labels that name the client: each client's number, once for each row of its features.
+    fn client_labels(&self, op: &Op, env: &Env) -> Result<RuntimeValue, RunError> {
+        let features = env.peek(op.operands[1]).map(RuntimeValue::inner);
+        let Some(RuntimeValue::Tensor(features)) = features else {
             return Err(missing(op, "features"));
         };
-        let shape = of.shape();
-        let lead = usize::from(matches!(env.peek(op.operands[1]), Some(RtVal::Each(_))));
-        let rows = shape.as_slice().get(lead).copied().unwrap_or_default();
-        self.each(op, |id| {
+        let shape = features.shape();
+        let row_axis = usize::from(matches!(
+            env.peek(op.operands[1]),
+            Some(RuntimeValue::Stacked(_))
+        ));
+        let rows = shape.as_slice().get(row_axis).copied().unwrap_or_default();
+        self.for_each_client(op, |id| {
             let labels = vec![id as i32; rows];
             let labels = from_ints(labels, &[rows], self.cx.program.device());
-            Ok(RtVal::Tensor(labels))
+            Ok(RuntimeValue::Tensor(labels))
         })
-    }
-
-    fn keep(&mut self, op: &Op, name: &str, value: RtVal) -> Result<(), RunError> {
-        let value = match &self.live {
-            None => value,
-            Some(live) => {
-                let kind = self
-                    .cx
-                    .program
-                    .schedule()
-                    .module
-                    .type_of(op.operands[1])
-                    .kind;
-                let old = match self.state.get(name) {
-                    Some(old) => old.clone(),
-                    None => self.each(op, |id| {
-                        kept_or_zeros(self.cx.program, op, (name, kind), self.of(id, name)?)
-                    })?,
-                };
-                select(live, &value, &old, self.cx.program.device())
-                    .ok_or_else(|| missing(op, "tensors to keep"))?
-            }
-        };
-        self.state.insert(name.to_owned(), value);
-        Ok(())
     }
 }

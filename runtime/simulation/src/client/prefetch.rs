@@ -1,4 +1,4 @@
-//! Makes the batches of a loop, when they are taken or ahead of that on a thread of their own.
+//! Makes the batches of a loop over batches: when a step needs them, or ahead of time on another thread.
 
 use std::sync::mpsc::sync_channel;
 use std::thread;
@@ -8,35 +8,41 @@ use fedround_random::LocalEpoch;
 
 use burn::tensor::DispatchTensor;
 
-use super::batches::{Batches, Chosen, Gathered, add_rows, on_device};
+use super::batches::{BatchRows, Batches, GroupBatch, add_rows, row_tensor};
 use crate::context::RoundContext;
 use crate::error::RunError;
 
-/// The batches of clients that go through their examples side by side. Clients with batches of one
-/// size take a step together; there are as many as sizes.
-pub(crate) struct Steps<'a> {
+/// Iterates over the steps of a loop over batches, for a group of clients that go through their examples in lockstep.
+///
+/// Clients whose batches have the same number of examples take a step together. Where the numbers differ, such as for
+/// short last batches, there is one step for each number, and the other clients sit it out.
+pub(crate) struct BatchSteps<'a> {
     cx: RoundContext<'a>,
     ids: &'a [usize],
     batches: Vec<Batches<'a>>,
-    /// Who sits out the whole loop, where some do.
-    outer: Option<Vec<bool>>,
+    /// Which clients take part in the loop; `None` if all do.
+    active_outside: Option<Vec<bool>>,
     first_epoch: LocalEpoch,
+    /// The number of local epochs.
     epochs: usize,
+    /// How many of the clients' batches were begun.
     step: usize,
+    /// The number of batches of the client with the most.
     steps: usize,
-    /// Of this step's batches, those to come; ascending.
+    /// The batch sizes of the present step that are still to come, in ascending order.
     sizes: Vec<usize>,
     scratch: Scratch,
-    /// Where examples are on the device: the rows of all batches, and how many were taken.
+    /// If the examples are on the device: the row indices of all batches, and how many of them were used. `None`
+    /// otherwise.
     rows: Option<(DispatchTensor, usize)>,
 }
 
-impl<'a> Steps<'a> {
-    /// The batches of at most `size` examples of so many epochs.
+impl<'a> BatchSteps<'a> {
+    /// The steps of `epochs` local epochs from `first_epoch` on, with batches of at most `size` examples.
     pub fn new(
         cx: RoundContext<'a>,
         ids: &'a [usize],
-        outer: Option<Vec<bool>>,
+        active_outside: Option<Vec<bool>>,
         (first_epoch, epochs): (LocalEpoch, usize),
         size: usize,
     ) -> Result<Self, RunError> {
@@ -44,7 +50,7 @@ impl<'a> Steps<'a> {
             .iter()
             .map(|&id| match &cx.dataset.client_indices[id][..] {
                 [] => Err(RunError::NoExamples { client: id }),
-                mine => Ok(Batches::new(mine, size)),
+                examples => Ok(Batches::new(examples, size)),
             });
         let batches: Vec<Batches<'a>> = own.collect::<Result<_, _>>()?;
         let most = batches.iter().map(|own| epochs * own.per_epoch()).max();
@@ -52,7 +58,7 @@ impl<'a> Steps<'a> {
             cx,
             ids,
             batches,
-            outer,
+            active_outside,
             first_epoch,
             epochs,
             step: 0,
@@ -61,30 +67,34 @@ impl<'a> Steps<'a> {
             scratch: Scratch::default(),
             rows: None,
         };
-        if cx.resident.is_some() {
+        if cx.device_examples.is_some() {
             this.rows = Some((this.all_rows(), 0));
         }
         Ok(this)
     }
 
-    /// The rows of all batches, which are copied to the device at once.
+    /// The row indices of all batches, copied to the device together.
     fn all_rows(&mut self) -> DispatchTensor {
         let cx = self.cx;
         let mut rows = vec![];
         while self.advance() {
             for n in std::mem::take(&mut self.sizes).into_iter().rev() {
-                add_rows(cx, &self.chosen(), n, &mut rows);
+                add_rows(cx, &self.current_batches(), n, &mut rows);
             }
         }
         self.step = 0;
-        on_device(cx, rows)
+        row_tensor(cx, rows)
     }
 
-    /// Begins the next step; whether there is one.
+    /// Moves to the next step. Returns whether there is one.
     fn advance(&mut self) -> bool {
         while self.sizes.is_empty() && self.step < self.steps {
             self.step += 1;
-            self.sizes = self.chosen().iter().map(|(rows, _)| rows.len()).collect();
+            self.sizes = self
+                .current_batches()
+                .iter()
+                .map(|(rows, _)| rows.len())
+                .collect();
             self.sizes.retain(|&n| n > 0);
             self.sizes.sort_unstable();
             self.sizes.dedup();
@@ -92,23 +102,26 @@ impl<'a> Steps<'a> {
         !self.sizes.is_empty()
     }
 
-    /// The clients' batches of the present step, empty of those that sit out.
-    fn chosen(&mut self) -> Vec<Chosen<'_>> {
+    /// The clients' batches of the present step; those of clients that sit out are empty.
+    fn current_batches(&mut self) -> Vec<BatchRows<'_>> {
         let (cx, step) = (self.cx, self.step.saturating_sub(1));
         let clients = self.batches.iter_mut().zip(self.ids).enumerate();
-        let chosen = clients.map(|(k, (own, &id))| {
-            let sits_out = self.outer.as_ref().is_some_and(|live| !live[k]);
+        let batches = clients.map(|(k, (own, &id))| {
+            let sits_out = self
+                .active_outside
+                .as_ref()
+                .is_some_and(|active| !active[k]);
             match sits_out || step >= self.epochs * own.per_epoch() {
                 true => (&[][..], cx.visit(id, LocalEpoch::default())),
                 false => own.get(cx, id, self.first_epoch, step),
             }
         });
-        chosen.collect()
+        batches.collect()
     }
 }
 
-impl Iterator for Steps<'_> {
-    type Item = Result<Gathered, RunError>;
+impl Iterator for BatchSteps<'_> {
+    type Item = Result<GroupBatch, RunError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if !self.advance() {
@@ -116,40 +129,41 @@ impl Iterator for Steps<'_> {
         }
         let n = self.sizes.pop()?;
         if let Some((rows, first)) = self.rows.clone() {
-            let gathered = Gathered::at(&self.chosen(), n, (rows.clone(), first));
+            let batch =
+                GroupBatch::of_device_rows(&self.current_batches(), n, (rows.clone(), first));
             self.rows = Some((rows, first + n * self.ids.len()));
-            return Some(Ok(gathered));
+            return Some(Ok(batch));
         }
         let (cx, mut scratch) = (self.cx, std::mem::take(&mut self.scratch));
-        let gathered = Gathered::new(cx, &self.chosen(), n, &mut scratch);
+        let batch = GroupBatch::new(cx, &self.current_batches(), n, &mut scratch);
         self.scratch = scratch;
-        Some(gathered)
+        Some(batch)
     }
 }
 
-/// Hands `items` to `take`, in order. A thread of their own makes them, so that while `take` works on
-/// one, up to `ahead` others wait and one more is being made; with 0, `take` makes them itself.
+/// Gives `items` to `consume`, in order. Another thread makes them: while `consume` works on one, up to `ahead` others
+/// wait and one more is being made. With `ahead = 0` there is no other thread.
 ///
 /// # Errors
 ///
-/// The system gives no thread.
-pub(crate) fn ahead<T: Send, R>(
+/// The system cannot start a thread; or the error of `consume`.
+pub(crate) fn with_prefetch<T: Send, R>(
     mut items: impl Iterator<Item = T> + Send,
     ahead: usize,
-    take: impl FnOnce(&mut dyn Iterator<Item = T>) -> Result<R, RunError>,
+    consume: impl FnOnce(&mut dyn Iterator<Item = T>) -> Result<R, RunError>,
 ) -> Result<R, RunError> {
     if ahead == 0 {
-        return take(&mut items);
+        return consume(&mut items);
     }
     let (sender, receiver) = sync_channel(ahead);
     thread::scope(|scope| {
         let make = move || {
-            // Nobody listens any more where `take` has stopped at an error.
+            // Sending fails once `consume` has returned with an error.
             let _ = items.try_for_each(|item| sender.send(item));
         };
         let maker = thread::Builder::new().name("batches".to_owned());
         maker.spawn_scoped(scope, make).map_err(RunError::Thread)?;
-        take(&mut receiver.into_iter())
+        consume(&mut receiver.into_iter())
     })
 }
 
@@ -161,7 +175,7 @@ mod tests {
     #[test]
     fn items_are_the_same_made_ahead_or_not() {
         for n in [0, 1, 3] {
-            let taken = ahead(0..50, n, |items| Ok(items.collect::<Vec<_>>()));
+            let taken = with_prefetch(0..50, n, |items| Ok(items.collect::<Vec<_>>()));
             assert_eq!(taken.unwrap(), (0..50).collect::<Vec<_>>());
         }
     }
@@ -172,7 +186,7 @@ mod tests {
         let items = (0..50).inspect(|_| {
             made.fetch_add(1, SeqCst);
         });
-        let most = ahead(items, 2, |items| {
+        let most = with_prefetch(items, 2, |items| {
             let lead = items.map(|i| {
                 thread::yield_now();
                 made.load(SeqCst) - i
@@ -185,7 +199,7 @@ mod tests {
 
     #[test]
     fn an_error_ends_both_sides() {
-        let stopped = ahead(0.., 1, |items| match items.nth(3) {
+        let stopped = with_prefetch(0.., 1, |items| match items.nth(3) {
             Some(3) => Err::<(), _>(RunError::NoExamples { client: 3 }),
             other => panic!("{other:?}"),
         });

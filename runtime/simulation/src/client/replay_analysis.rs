@@ -1,5 +1,5 @@
-//! Decides whether the steps of a loop are replayed: by its [form](LoopForm), and by the values and the
-//! clients that it begins with.
+//! Decides whether the steps of a loop can be captured and replayed: by the loop's [form](LoopForm), and by the values
+//! and clients with which it begins.
 
 use std::sync::Arc;
 
@@ -8,43 +8,43 @@ use burn_dispatch::DispatchDevice;
 use fedround_ir::fed::Value;
 use fedround_passes::schedule::{Block, Control};
 
-use super::Clients;
-use super::loop_body::Loop;
+use super::ClientGroup;
+use super::loop_body::LoopSteps;
 use super::replay_inputs::Entry;
 use crate::error::RunError;
-use crate::interpreter::Walker;
+use crate::interpreter::Interpreter;
 use crate::loop_form::{Body, LoopForm, PlainReason, Runner};
-use crate::value::{Env, RtVal};
+use crate::value::{Env, RuntimeValue};
 use fedround_exec::capture::{InputRole, StepCache, StepLayout};
 use fedround_exec::program::{Segment, Variant};
 
 /// Whether the steps of a loop can be replayed.
 pub(crate) enum Analysis<'a, 'b> {
     Replayable(Box<Replayable<'a, 'b>>),
-    /// They run op by op, for this reason.
+    /// The steps run operation by operation, for this reason.
     Plain(PlainReason),
 }
 
-/// A loop that can be replayed.
+/// A loop whose steps can be replayed.
 pub(crate) struct Replayable<'a, 'b> {
-    pub replays: &'a StepCache,
-    /// Index of its segment.
+    pub step_cache: &'a StepCache,
+    /// The index of the compute segment that is the loop's body.
     pub index: usize,
     pub segment: Arc<Segment>,
     pub layout: StepLayout,
-    pub of: Loop,
-    /// Tensors from around the loop.
+    pub loop_steps: LoopSteps,
+    /// Tensors that the step reads and that are the same in all steps.
     pub outer: Vec<DispatchTensor>,
-    /// What the executor reads before each step.
-    pub fresh: Vec<&'b Control>,
-    /// Values of those and of the batch that the segment takes, in order.
+    /// Operations that run before each step, because they give other values each time.
+    pub per_step_reads: Vec<&'b Control>,
+    /// The values that the segment reads anew in each step, in order: of the batch, and of `per_step_reads`.
     reads: Vec<Value>,
-    /// Of each value that is carried, its number of leaves, and whether they are parameters.
+    /// For each loop-carried value, its number of leaves, and whether it is parameters.
     carried: Vec<(usize, bool)>,
 }
 
-/// The form of a step of which each leaf's next value is an output. What the segment hands through
-/// stays where it is.
+/// The layout of a step's buffers. `next` has the output that is the next value of each state leaf; a leaf that the
+/// segment passes through unchanged needs no copy.
 fn layout(segment: &Segment, inputs: Vec<InputRole>, mut next: Vec<Option<usize>>) -> StepLayout {
     let passed = segment.plan.forwarded_inputs();
     for (leaf, from) in next.iter_mut().enumerate() {
@@ -56,16 +56,15 @@ fn layout(segment: &Segment, inputs: Vec<InputRole>, mut next: Vec<Option<usize>
     StepLayout { inputs, next }
 }
 
-impl Clients<'_> {
-    /// Whether a loop's steps can be replayed, and with what. None are given where some clients sit
-    /// out the loop.
+impl ClientGroup<'_> {
+    /// Analyses a loop that is about to begin with `values`.
     pub(crate) fn replayable<'r, 'b>(
         &mut self,
-        replays: &'r StepCache,
+        step_cache: &'r StepCache,
         (control, body): (&Control, &'b Block),
         env: &mut Env,
-        values: &[RtVal],
-        of: Loop,
+        values: &[RuntimeValue],
+        loop_steps: LoopSteps,
     ) -> Result<Analysis<'r, 'b>, RunError> {
         let LoopForm { body: own, next } =
             match LoopForm::of(self.cx.program, control, body, Runner::Client) {
@@ -74,24 +73,24 @@ impl Clients<'_> {
             };
         let Body {
             index,
-            numbers,
-            fresh,
+            constants,
+            per_step_reads,
         } = own;
-        if !of.all {
+        if !loop_steps.all_active {
             return Ok(Analysis::Plain(PlainReason::SitOut));
         }
-        if of.steps == 0 {
+        if loop_steps.steps == 0 {
             return Ok(Analysis::Plain(PlainReason::NoFullBatch));
         }
-        for control in numbers {
-            self.control(control, env, &[])?;
+        for control in constants {
+            self.run_control(control, env, &[])?;
         }
         let compute = &self.cx.program.schedule().segments[index];
-        self.look(&fresh, env)?;
+        self.read_for_shapes(&per_step_reads, env)?;
         let entry = Entry {
             body,
-            size: of.size,
-            fresh: &fresh,
+            size: loop_steps.size,
+            per_step_reads: &per_step_reads,
             env,
             values,
         };
@@ -108,58 +107,69 @@ impl Clients<'_> {
         };
         let segment = self.cx.program.segment(&variant)?;
         Ok(Analysis::Replayable(Box::new(Replayable {
-            replays,
+            step_cache,
             index,
             layout: layout(&segment, start.roles, next),
             segment,
-            of,
+            loop_steps,
             outer: start.outer,
-            fresh,
+            per_step_reads,
             reads: start.reads,
             carried: start.carried,
         })))
     }
 
-    /// Makes what a step would read, for its shapes: the step will read the same.
-    fn look(&mut self, fresh: &[&Control], env: &mut Env) -> Result<(), RunError> {
-        let counts = (self.epoch, self.collected, self.random_runs.clone());
-        for control in fresh {
-            self.control(control, env, &[])?;
+    /// Runs the operations before a step once, to know the shapes of their results. Counters of random draws are
+    /// restored, so that the first step draws the same values.
+    fn read_for_shapes(
+        &mut self,
+        per_step_reads: &[&Control],
+        env: &mut Env,
+    ) -> Result<(), RunError> {
+        let counters = (self.epoch, self.collect_count, self.draw_counts.clone());
+        for control in per_step_reads {
+            self.run_control(control, env, &[])?;
         }
-        (self.epoch, self.collected, self.random_runs) = counts;
+        (self.epoch, self.collect_count, self.draw_counts) = counters;
         Ok(())
     }
 }
 
 impl Replayable<'_, '_> {
-    /// The tensors that the executor has read for a step.
+    /// The tensors of the values that a step reads anew.
     pub fn columns(&self, env: &mut Env, device: &DispatchDevice) -> Option<Vec<DispatchTensor>> {
         let mut columns = vec![];
         for v in &self.reads {
             let value = match env.read(*v, std::slice::from_ref(v))? {
-                RtVal::Each(value) => *value,
+                RuntimeValue::Stacked(value) => *value,
                 value => value,
             };
             match value {
-                RtVal::Batch(_, own) => columns.extend(own),
-                RtVal::Tensor(t) => columns.push(t),
-                RtVal::Numbers(own) => columns.push(own.tensor(device)),
+                RuntimeValue::Batch(_, own) => columns.extend(own),
+                RuntimeValue::Tensor(t) => columns.push(t),
+                RuntimeValue::Numbers(own) => columns.push(own.tensor(device)),
                 _ => return None,
             }
         }
         Some(columns)
     }
 
-    /// The values that leaves of the state are.
-    pub fn values(&self, state: Vec<DispatchTensor>, alone: bool) -> Vec<RtVal> {
+    /// The loop-carried values whose leaves are `state`.
+    pub fn values(&self, state: Vec<DispatchTensor>, is_single: bool) -> Vec<RuntimeValue> {
         let mut state = state.into_iter();
         let value = |&(leaves, params): &(usize, bool)| {
             let mut own = state.by_ref().take(leaves);
             let value = match (params, leaves) {
-                (false, 1) => own.next().map(RtVal::Tensor),
-                _ => Some(RtVal::Params(own.collect())),
+                (false, 1) => own.next().map(RuntimeValue::Tensor),
+                _ => Some(RuntimeValue::Params(own.collect())),
             };
-            value.map(|value| if alone { value } else { RtVal::each(value) })
+            value.map(|value| {
+                if is_single {
+                    value
+                } else {
+                    RuntimeValue::stacked(value)
+                }
+            })
         };
         self.carried.iter().filter_map(value).collect()
     }

@@ -1,180 +1,180 @@
-//! Runs loops by replaying a captured step.
+//! Runs loops by replaying captured steps.
 //!
-//! Full batches are replayed for all clients of the group; the effect on clients that sit a step
-//! out is undone. Other batches, such as the short last one of an epoch, run op by op from the
-//! same state.
+//! Steps with full batches are replayed for all clients of the group; for clients that sit out a step, its effect is
+//! undone. Other batches, such as the short last one of an epoch, run operation by operation on the same state.
 
 use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
 use fedround_ir::fed::Op;
 use fedround_passes::schedule::{Block, Control};
 
-use super::Clients;
-use super::batches::{Gathered, example_columns};
-use super::loop_body::Loop;
+use super::ClientGroup;
+use super::batches::{GroupBatch, example_columns};
+use super::loop_body::LoopSteps;
 use super::replay_analysis::{Analysis, Replayable};
 use crate::context::missing;
 use crate::error::RunError;
-use crate::interpreter::loops::{carried, repeat};
-use crate::interpreter::{Walker, random_keys};
-use crate::value::batching::{leaves, select_all, stack};
-use crate::value::{Env, RtVal};
+use crate::interpreter::loops::{initial_values, repeat};
+use crate::interpreter::{Interpreter, random_keys};
+use crate::value::batching::{leaves, select_active_all, stack};
+use crate::value::{Env, RuntimeValue};
 use fedround_exec::ExecError;
 use fedround_exec::capture::{CapturedStep, Lookup, LoopStart, StepCache, StepInputs};
 
-/// A loop and its recorded step, with the loop's values in place.
-pub(crate) struct Recorded<'a, 'b> {
+/// A loop and its captured step, whose buffers hold the loop-carried values.
+pub(crate) struct CapturedLoop<'a, 'b> {
     plan: Box<Replayable<'a, 'b>>,
     step: Box<CapturedStep>,
 }
 
 /// How the steps of a loop run.
 pub(crate) enum LoopRun<'a, 'b> {
-    /// By the replay of a captured step.
-    Replayed(Recorded<'a, 'b>),
-    /// Op by op, for this reason.
+    /// By replaying a captured step.
+    Replayed(CapturedLoop<'a, 'b>),
+    /// Operation by operation, for this reason.
     Plain(String),
 }
 
-impl Recorded<'_, '_> {
-    /// Copies of the values of a group of clients.
-    fn values(&self, device: &DispatchDevice) -> Option<Vec<RtVal>> {
+impl CapturedLoop<'_, '_> {
+    /// Copies of the loop-carried values of a group of clients.
+    fn values(&self, device: &DispatchDevice) -> Option<Vec<RuntimeValue>> {
         Some(self.plan.values(self.step.copy_state(device)?, false))
     }
 }
 
-impl Clients<'_> {
-    /// The recorded step of a loop, or why there is none.
-    pub(crate) fn recorded<'r, 'b>(
+impl ClientGroup<'_> {
+    /// Prepares the captured step of a loop that begins with `values`, or returns why there is none.
+    pub(crate) fn capture_loop<'r, 'b>(
         &mut self,
-        replays: &'r StepCache,
+        step_cache: &'r StepCache,
         (control, body): (&Control, &'b Block),
         env: &mut Env,
-        values: &[RtVal],
-        of: Loop,
+        values: &[RuntimeValue],
+        loop_steps: LoopSteps,
     ) -> Result<LoopRun<'r, 'b>, RunError> {
-        let plan = match self.replayable(replays, (control, body), env, values, of)? {
+        let plan = match self.replayable(step_cache, (control, body), env, values, loop_steps)? {
             Analysis::Replayable(plan) => plan,
             Analysis::Plain(why) => return Ok(LoopRun::Plain(why.to_string())),
         };
         let start = LoopStart {
-            state: self.flat(&control.op, values)?,
+            state: self.flat_leaves(&control.op, values)?,
             outer: plan.outer.clone(),
-            examples: match of.size {
+            examples: match loop_steps.size {
                 Some(n) => example_columns(self.cx, n, self.ids.len())?,
                 None => vec![],
             },
-            rows: of.size.unwrap_or_default() * self.ids.len(),
-            // What is read anew before each step has to be read.
-            steps_per_graph: if plan.fresh.is_empty() {
-                of.together
+            rows: loop_steps.size.unwrap_or_default() * self.ids.len(),
+            // One capture can contain several steps only if nothing runs between them.
+            steps_per_graph: if plan.per_step_reads.is_empty() {
+                loop_steps.per_capture
             } else {
                 1
             },
         };
         let device = self.cx.program.device();
-        let found = replays.take(&plan.segment, &plan.layout, start, of.steps, device);
+        let found = step_cache.take(&plan.segment, &plan.layout, start, loop_steps.steps, device);
         Ok(match found {
-            Lookup::Captured(step) => LoopRun::Replayed(Recorded { plan, step }),
+            Lookup::Captured(step) => LoopRun::Replayed(CapturedLoop { plan, step }),
             Lookup::Missing(why) => LoopRun::Plain(why),
         })
     }
 
-    /// Runs a loop over batches by its recorded step.
+    /// Runs a loop over batches by replaying its captured step.
     pub(crate) fn replay(
         &mut self,
         (op, body): (&Op, &Block),
         env: &mut Env,
-        steps: &mut dyn Iterator<Item = Result<Gathered, RunError>>,
-        mut recorded: Recorded<'_, '_>,
-    ) -> Result<Vec<RtVal>, RunError> {
+        steps: &mut dyn Iterator<Item = Result<GroupBatch, RunError>>,
+        mut captured: CapturedLoop<'_, '_>,
+    ) -> Result<Vec<RuntimeValue>, RunError> {
         let device = self.cx.program.device();
         let lost = || missing(op, "buffer");
+        // Batches that wait until one capture of several steps is full.
         let mut ready = vec![];
         for batches in steps {
             let batches = batches?;
-            let full = recorded.plan.of.size == Some(batches.n);
-            if full && let Some(steps) = recorded.step.block_steps() {
-                let all = batches.live.iter().all(|&live| live);
-                if all {
+            let full = captured.plan.loop_steps.size == Some(batches.n);
+            if full && let Some(steps) = captured.step.block_steps() {
+                if batches.active.iter().all(|&active| active) {
                     ready.push(batches);
                     if ready.len() == steps {
-                        self.replay_block(op, &mut ready, &mut recorded)?;
+                        self.replay_block(op, &mut ready, &mut captured)?;
                     }
                     continue;
                 }
             }
             for earlier in ready.drain(..) {
-                self.replay_batches((op, body), env, earlier, &mut recorded)?;
+                self.replay_batches((op, body), env, earlier, &mut captured)?;
             }
             if full {
-                self.replay_batches((op, body), env, batches, &mut recorded)?;
+                self.replay_batches((op, body), env, batches, &mut captured)?;
                 continue;
             }
-            let Recorded { plan, step } = &mut recorded;
-            let values = plan.values(step.copy_state(device).ok_or_else(lost)?, self.alone());
+            let CapturedLoop { plan, step } = &mut captured;
+            let values = plan.values(step.copy_state(device).ok_or_else(lost)?, self.is_single());
             let values = self.step(op, body, env, batches, values)?;
-            step.set_state(self.flat(op, &values)?).ok_or_else(lost)?;
+            step.set_state(self.flat_leaves(op, &values)?)
+                .ok_or_else(lost)?;
             step.stats.count_plain("a batch is not full", 1);
         }
         for last in ready {
-            self.replay_batches((op, body), env, last, &mut recorded)?;
+            self.replay_batches((op, body), env, last, &mut captured)?;
         }
-        self.end(op, recorded)
+        self.end_loop(op, captured)
     }
 
-    /// Steps of all clients whose batches are gathered on the device, by one launch.
+    /// Replays several steps of all clients in one launch. Their batches are gathered on the device.
     fn replay_block(
         &mut self,
         op: &Op,
-        ready: &mut Vec<Gathered>,
-        Recorded { plan, step }: &mut Recorded<'_, '_>,
+        ready: &mut Vec<GroupBatch>,
+        CapturedLoop { plan, step }: &mut CapturedLoop<'_, '_>,
     ) -> Result<(), RunError> {
         let first = ready.first().and_then(|batches| batches.rows(ready.len()));
         let rows = first.ok_or_else(|| missing(op, "batch"))?;
         for batches in ready.drain(..) {
-            self.take_part(&batches.live);
+            self.begin_step(&batches.active);
         }
         let losses = step.run_block(rows, self.cx.program.device())?;
-        if plan.replays.required
+        if plan.step_cache.required
             && let Some(why) = &step.stats.refused
         {
             return Err(ExecError::NotReplayed(why.clone()).into());
         }
-        let grouped = !self.alone();
+        let grouped = !self.is_single();
         self.losses(&[losses], grouped);
         Ok(())
     }
 
-    /// A step of the clients that have a batch; the state of the others stays.
+    /// Replays one step. The state of clients that sit it out is restored afterwards.
     fn replay_batches(
         &mut self,
         (op, body): (&Op, &Block),
         env: &mut Env,
-        batches: Gathered,
-        recorded: &mut Recorded<'_, '_>,
+        batches: GroupBatch,
+        captured: &mut CapturedLoop<'_, '_>,
     ) -> Result<(), RunError> {
         let lost = || missing(op, "buffer");
         let device = self.cx.program.device();
-        let old = match self.take_part(&batches.live) {
+        let old = match self.begin_step(&batches.active) {
             true => None,
-            false => Some(recorded.values(device).ok_or_else(lost)?),
+            false => Some(captured.values(device).ok_or_else(lost)?),
         };
         let rows = batches.rows(1);
         if rows.is_none() {
             env.set(body.args[0], batches.batch(self.cx)?);
         }
-        self.replay_step(op, env, rows, recorded)?;
-        if let Some((live, old)) = self.live.take().zip(old) {
-            let new = recorded.values(device).ok_or_else(lost)?;
-            let kept = select_all(&live, &new, &old, device).ok_or_else(lost)?;
-            let kept = self.flat(op, &kept)?;
-            recorded.step.set_state(kept).ok_or_else(lost)?;
+        self.replay_step(op, env, rows, captured)?;
+        if let Some((active, old)) = self.active.take().zip(old) {
+            let new = captured.values(device).ok_or_else(lost)?;
+            let values = select_active_all(&active, &new, &old, device).ok_or_else(lost)?;
+            let leaves = self.flat_leaves(op, &values)?;
+            captured.step.set_state(leaves).ok_or_else(lost)?;
         }
         Ok(())
     }
 
-    /// `opt.repeat`, by its recorded step where there is one.
+    /// `opt.repeat`: by replaying a captured step if there is one.
     pub(crate) fn repeat(
         &mut self,
         control: &Control,
@@ -182,59 +182,60 @@ impl Clients<'_> {
         env: &mut Env,
     ) -> Result<(), RunError> {
         let (op, cx) = (&control.op, self.cx);
-        let (Some(replays), Some(times)) = (cx.replays, cx.program.index(op.operands[0])) else {
+        let (Some(step_cache), Some(times)) = (cx.step_cache, cx.program.index(op.operands[0]))
+        else {
             return repeat(self, cx, control, body, env);
         };
-        let values = carried(cx, control, 1, env)?;
-        let of = Loop {
+        let values = initial_values(cx, control, 1, env)?;
+        let loop_steps = LoopSteps {
             size: None,
             steps: times as u64,
-            together: 1,
-            all: self.live.is_none(),
+            per_capture: 1,
+            all_active: self.active.is_none(),
         };
-        let recorded = self.recorded(replays, (control, body), env, &values, of)?;
-        let mut recorded = match recorded {
-            LoopRun::Replayed(recorded) => recorded,
+        let captured = self.capture_loop(step_cache, (control, body), env, &values, loop_steps)?;
+        let mut captured = match captured {
+            LoopRun::Replayed(captured) => captured,
             LoopRun::Plain(why) => {
-                replays.count_plain(&why, times as u64);
+                step_cache.count_plain(&why, times as u64);
                 return repeat(self, cx, control, body, env);
             }
         };
         drop(values);
         for _ in 0..times {
-            self.replay_step(op, env, None, &mut recorded)?;
+            self.replay_step(op, env, None, &mut captured)?;
         }
-        let values = self.end(op, recorded)?;
+        let values = self.end_loop(op, captured)?;
         for (result, value) in op.results.iter().zip(values) {
             env.set(*result, value);
         }
         Ok(())
     }
 
-    /// Ends a loop: its values.
-    fn end(
+    /// Ends a loop: returns its values, and gives the captured step back to the cache.
+    fn end_loop(
         &self,
         op: &Op,
-        Recorded { plan, step }: Recorded<'_, '_>,
-    ) -> Result<Vec<RtVal>, RunError> {
+        CapturedLoop { plan, step }: CapturedLoop<'_, '_>,
+    ) -> Result<Vec<RuntimeValue>, RunError> {
         let state = step.copy_state(self.cx.program.device());
         let state = state.ok_or_else(|| missing(op, "buffer"))?;
-        let values = plan.values(state, self.alone());
-        plan.replays.give_back(*step);
+        let values = plan.values(state, self.is_single());
+        plan.step_cache.give_back(*step);
         Ok(values)
     }
 
-    /// A step on the batches that are set, if on any.
+    /// Replays one step: on the batch in the environment, or on the batch of these row indices, or on none.
     fn replay_step(
         &mut self,
         op: &Op,
         env: &mut Env,
         rows: Option<DispatchTensor>,
-        Recorded { plan, step }: &mut Recorded<'_, '_>,
+        CapturedLoop { plan, step }: &mut CapturedLoop<'_, '_>,
     ) -> Result<(), RunError> {
-        let (cx, grouped) = (self.cx, !self.alone());
-        for control in &plan.fresh {
-            self.control(control, env, &[])?;
+        let (cx, grouped) = (self.cx, !self.is_single());
+        for control in &plan.per_step_reads {
+            self.run_control(control, env, &[])?;
         }
         let columns = plan
             .columns(env, self.cx.program.device())
@@ -249,7 +250,7 @@ impl Clients<'_> {
         };
         let losses = step.run(inputs, cx.program.device())?;
         match &step.refused {
-            Some(why) if plan.replays.required => {
+            Some(why) if plan.step_cache.required => {
                 return Err(ExecError::NotReplayed(why.clone()).into());
             }
             _ => self.losses(&losses, grouped),
@@ -257,34 +258,38 @@ impl Clients<'_> {
         Ok(())
     }
 
-    /// Runs a loop without a record, and counts its steps under the reason.
-    pub(crate) fn plainly(
+    /// Runs a loop operation by operation, and counts its steps under the reason.
+    pub(crate) fn run_without_replay(
         &mut self,
         (op, body): (&Op, &Block),
         env: &mut Env,
-        steps: &mut dyn Iterator<Item = Result<Gathered, RunError>>,
-        mut values: Vec<RtVal>,
-        (replays, why): (&StepCache, &str),
-    ) -> Result<Vec<RtVal>, RunError> {
+        steps: &mut dyn Iterator<Item = Result<GroupBatch, RunError>>,
+        mut values: Vec<RuntimeValue>,
+        (step_cache, why): (&StepCache, &str),
+    ) -> Result<Vec<RuntimeValue>, RunError> {
         let mut count = 0;
         for batches in steps {
             values = self.step(op, body, env, batches?, values)?;
             count += 1;
         }
-        replays.count_plain(why, count);
+        step_cache.count_plain(why, count);
         Ok(values)
     }
 
-    /// The leaves of values, with a client axis where a group runs.
-    fn flat(&self, op: &Op, values: &[RtVal]) -> Result<Vec<DispatchTensor>, RunError> {
+    /// The leaves of loop-carried values, with a client axis if this is a group of several clients.
+    fn flat_leaves(
+        &self,
+        op: &Op,
+        values: &[RuntimeValue],
+    ) -> Result<Vec<DispatchTensor>, RunError> {
         let device = self.cx.program.device();
         let mut flat = vec![];
         for value in values {
             let tensors = match value {
-                RtVal::Each(value) => leaves(value, device),
-                shared if self.alone() => leaves(shared, device),
+                RuntimeValue::Stacked(value) => leaves(value, device),
+                shared if self.is_single() => leaves(shared, device),
                 shared => stack(&vec![shared.clone(); self.ids.len()], device)
-                    .and_then(|each| leaves(each.unwrapped(), device)),
+                    .and_then(|each| leaves(each.inner(), device)),
             };
             flat.extend(tensors.ok_or_else(|| missing(op, "tensors to carry"))?);
         }

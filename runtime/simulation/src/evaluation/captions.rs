@@ -1,4 +1,4 @@
-//! Captions of images by beam search, with a model that decodes word by word.
+//! Generates captions of images by beam search, with a model that decodes word by word.
 
 use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
@@ -16,31 +16,31 @@ use crate::workers::Workers;
 use fedround_exec::Program;
 use fedround_exec::executor::Slots;
 
-/// Images that a worker decodes side by side.
+/// The number of images that a worker decodes at the same time.
 const CHUNK: usize = 50;
 
-/// How captions are looked for.
+/// The settings of the beam search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Search {
-    /// Captions that are kept at each word; 1 is greedy.
+    /// The number of partial captions that are kept at each word; 1 is greedy decoding.
     pub beam: usize,
-    /// Words of the longest caption.
+    /// The largest number of words in a caption.
     pub longest: usize,
 }
 
-/// A model and what it is run by.
+/// A model that generates captions.
 pub(crate) struct Describe<'a> {
     pub program: &'a Program,
     pub model: &'a [DispatchTensor],
     pub augment: &'a Augment,
-    /// The seed and the round, of what a model draws in inference, if anything.
+    /// The seed and the round, for random numbers that the model draws in inference.
     pub at: (u64, usize),
 }
 
 impl Describe<'_> {
     /// The ids of the words of each image's caption, without start and end.
     ///
-    /// The model has the functions `encode_image`, `start` and `step`, as
+    /// The model must have the functions `encode_image`, `start` and `step`, as
     /// [`Captioner`](fedround_models::Captioner) has.
     pub fn all(
         &self,
@@ -52,7 +52,7 @@ impl Describe<'_> {
         let found = workers.run(chunks, |i| {
             let last = ((i + 1) * CHUNK).min(examples.len());
             let indices: Vec<usize> = (i * CHUNK..last).collect();
-            self.side_by_side(examples, &indices, search, i)
+            self.captions_of_chunk(examples, &indices, search, i)
         });
         let mut all = vec![];
         for captions in found {
@@ -62,7 +62,7 @@ impl Describe<'_> {
     }
 
     /// The captions of a chunk of images.
-    fn side_by_side(
+    fn captions_of_chunk(
         &self,
         examples: &Examples,
         indices: &[usize],
@@ -88,7 +88,7 @@ impl Describe<'_> {
         };
         let states = first.chunks(wide.max(1)).map(<[f32]>::to_vec);
         let mut beams: Vec<_> = states.map(|s| Beam::new(words, width, s)).collect();
-        // A row for each caption of each beam, whether or not it is open.
+        // There is a row for each caption of each beam, also for finished ones.
         let rows = indices.len() * width;
         let own = places.chunks(places.len() / indices.len().max(1));
         let places = own.flat_map(|own| std::iter::repeat_n(own, width));
@@ -100,7 +100,7 @@ impl Describe<'_> {
             if open.iter().all(Vec::is_empty) {
                 break;
             }
-            let (last, state) = lasts(&open, width, wide);
+            let (last, state) = last_words_and_states(&open, width, wide);
             let (next, each) = calls.step((&places, &places_type), last, state)?;
             let next: Vec<&[f32]> = next.chunks(each).collect();
             for (i, (beam, own)) in beams.iter_mut().zip(&open).enumerate() {
@@ -122,9 +122,13 @@ impl Describe<'_> {
     }
 }
 
-/// The last words of the open captions and the decoder's states there, each in its row; zeros in
-/// the rows of those that are closed.
-fn lasts(open: &[Vec<(usize, Vec<f32>)>], width: usize, wide: usize) -> (Vec<i32>, Vec<f32>) {
+/// The last words of the open captions, and the decoder's states after them, one row for each caption. The rows of
+/// finished captions are zeros.
+fn last_words_and_states(
+    open: &[Vec<(usize, Vec<f32>)>],
+    width: usize,
+    wide: usize,
+) -> (Vec<i32>, Vec<f32>) {
     let rows = open.len() * width;
     let (mut last, mut state) = (vec![0; rows], vec![0.0; rows * wide]);
     for (i, own) in open.iter().enumerate() {
@@ -137,7 +141,7 @@ fn lasts(open: &[Vec<(usize, Vec<f32>)>], width: usize, wide: usize) -> (Vec<i32
     (last, state)
 }
 
-/// How many numbers a row of `step`'s result has: logits of all words, and then the next state.
+/// The number of elements in a row of `step`'s result: the logits of all words, and then the next state.
 fn row_size(found: Vec<usize>, rows: usize, wide: usize) -> Result<usize, RunError> {
     match found[..] {
         [n, each] if n == rows && each > wide + END as usize => Ok(each),
@@ -159,7 +163,7 @@ struct Calls<'a> {
 }
 
 impl Calls<'_> {
-    /// The elements and the shape of what a function gives.
+    /// Calls a function, and returns the elements and the shape of its result.
     fn call(
         &mut self,
         name: &'static str,
@@ -184,8 +188,8 @@ impl Calls<'_> {
         Ok((read(value)?, shape))
     }
 
-    /// The next words' logits and states after the last words, `[rows]`, and states, `[rows, wide]`,
-    /// one row after another; and the size of a row.
+    /// Calls `step` with the last words `[rows]` and the states `[rows, wide]`. Returns the logits of the next words
+    /// and the next states, one row after another, and the size of a row.
     fn step(
         &mut self,
         (places, places_type): (&DispatchTensor, &TensorType),
@@ -207,7 +211,7 @@ impl Calls<'_> {
         Ok((next, row_size(found, rows, wide)?))
     }
 
-    /// The decoder's first states, one after another, and their shape.
+    /// Calls `start`, and returns the decoder's first states, one after another, and their shape.
     fn start(
         &mut self,
         places: &[f32],

@@ -1,7 +1,7 @@
 //! Loss and accuracy on held-out examples.
 //!
-//! A classifier is judged by its largest logit. A model that predicts words, each from those
-//! before it, is judged word by word, and the words of an example count under the example's class.
+//! A classifier's prediction is the class of its largest logit. A language model predicts each word from the words
+//! before it; its accuracy is over words, and the words of an example count under the example's class.
 
 pub(crate) mod captions;
 pub(crate) mod personal_models;
@@ -18,7 +18,7 @@ use crate::workers::Workers;
 use fedround_exec::Program;
 use fedround_exec::executor::Slots;
 
-/// How a model does on a set of examples.
+/// The results of a model on a set of examples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evaluation {
     /// Mean cross-entropy of an example, or a word, in nats.
@@ -27,28 +27,28 @@ pub struct Evaluation {
     pub accuracy: f64,
     /// The same for the examples of each class; NaN for a class without examples.
     pub class_accuracy: Vec<f64>,
-    /// The class of each example's largest logit, in the order of the examples; none of words.
+    /// The class of each example's largest logit, in the order of the examples. Empty for a language model.
     pub predictions: Vec<u16>,
 }
 
-/// Examples that a worker evaluates at once, unless another number is chosen.
+/// The default number of examples in a batch of an evaluation.
 pub(crate) const BATCH: usize = 250;
 
-/// Models in inference, several by the means of their logits, on images that go through the fixed
-/// steps of `augment`. Batches of examples run on the workers; their results are put together in order.
+/// Runs models in inference. Several models are an ensemble, by the means of their logits. Images go through the
+/// fixed steps of `augment`. Batches run in parallel on the workers, and their results are combined in order.
 pub(crate) struct Inference<'a> {
     pub program: &'a Program,
     pub models: &'a [&'a [DispatchTensor]],
     pub augment: &'a Augment,
     pub workers: &'a Workers,
-    /// The seed and the round of what a model draws in inference, if anything.
+    /// The seed and the round, for random numbers that the models draw in inference.
     pub at: (u64, usize),
-    /// Examples in a batch.
+    /// The number of examples in a batch.
     pub batch: usize,
 }
 
 impl Inference<'_> {
-    /// How the models do on examples.
+    /// Evaluates the models on examples.
     ///
     /// # Errors
     ///
@@ -90,10 +90,12 @@ impl Inference<'_> {
         Ok(parts.concat())
     }
 
+    /// The number of batches.
     fn batches(&self, examples: &Examples) -> usize {
         examples.len().div_ceil(self.batch)
     }
 
+    /// The indices of the examples of the `i`-th batch.
     fn indices(&self, examples: &Examples, i: usize) -> Vec<usize> {
         (i * self.batch..((i + 1) * self.batch).min(examples.len())).collect()
     }
@@ -130,7 +132,7 @@ impl Inference<'_> {
     }
 }
 
-/// Images of examples, through the fixed steps of augmentation.
+/// The images of examples, after the fixed steps of augmentation.
 pub(crate) fn images(
     program: &Program,
     examples: &Examples,
@@ -149,7 +151,7 @@ pub(crate) fn images(
     Ok(from_floats(x, &shape.shape, program.device()))
 }
 
-/// A column of ids of examples, and its shape.
+/// A column of token ids of examples, and its shape.
 fn words(
     examples: &Examples,
     name: &str,
@@ -163,7 +165,7 @@ fn words(
     Ok((ids, shape))
 }
 
-/// Adds to a sum, which is empty at first.
+/// Adds to a sum, which is empty before the first addition.
 fn add(sum: &mut Vec<f32>, more: Vec<f32>) {
     match sum.is_empty() {
         true => *sum = more,
@@ -171,10 +173,15 @@ fn add(sum: &mut Vec<f32>, more: Vec<f32>) {
     }
 }
 
+/// Counts of predictions.
 struct Counts {
+    /// The sum of the cross-entropies.
     loss: f64,
+    /// For each class, the number of correct predictions.
     right: Vec<u64>,
-    seen: Vec<u64>,
+    /// For each class, the number of predictions.
+    total: Vec<u64>,
+    /// The predicted class of each example. Empty for a language model.
     predictions: Vec<u16>,
 }
 
@@ -183,12 +190,12 @@ impl Counts {
         Self {
             loss: 0.0,
             right: vec![0; classes],
-            seen: vec![0; classes],
+            total: vec![0; classes],
             predictions: vec![],
         }
     }
 
-    /// Logits `[n, classes]` for `n` labels.
+    /// Counts the predictions of a classifier: logits `[n, classes]` for `n` labels.
     fn labels(&mut self, logits: &[f32], labels: &[i32]) {
         let classes = self.right.len();
         for (row, &label) in logits.chunks(classes.max(1)).zip(labels) {
@@ -197,8 +204,8 @@ impl Counts {
         }
     }
 
-    /// Logits `[n, steps, vocabulary]` of each word's successor, for words `[n, steps]` of examples with
-    /// these labels.
+    /// Counts the predictions of a language model: logits `[n, steps, vocabulary]` of each word's successor, for words
+    /// `[n, steps]` of examples with these labels. Padding does not count.
     fn words(&mut self, logits: &[f32], words: &[i32], labels: &[i32]) {
         let vocabulary = logits.len() / words.len().max(1);
         let steps = words.len() / labels.len().max(1);
@@ -211,7 +218,7 @@ impl Counts {
         }
     }
 
-    /// Counts one prediction under a class; gives the index of its largest logit.
+    /// Counts one prediction under a class, and returns the index of its largest logit.
     fn count(&mut self, row: &[f32], expected: usize, class: usize) -> usize {
         let row: Vec<f64> = row.iter().map(|&z| f64::from(z)).collect();
         let mut best = 0;
@@ -222,7 +229,7 @@ impl Counts {
         }
         let norm: f64 = row.iter().map(|z| (z - row[best]).exp()).sum();
         self.loss += norm.ln() + row[best] - row[expected];
-        self.seen[class] += 1;
+        self.total[class] += 1;
         self.right[class] += u64::from(best == expected);
         best
     }
@@ -232,18 +239,18 @@ impl Counts {
         for (a, b) in self.right.iter_mut().zip(&other.right) {
             *a += b;
         }
-        for (a, b) in self.seen.iter_mut().zip(&other.seen) {
+        for (a, b) in self.total.iter_mut().zip(&other.total) {
             *a += b;
         }
         self.predictions.extend(other.predictions);
     }
 
     fn evaluation(self) -> Evaluation {
-        let seen = self.seen.iter().sum::<u64>() as f64;
-        let classes = self.right.iter().zip(&self.seen);
+        let total = self.total.iter().sum::<u64>() as f64;
+        let classes = self.right.iter().zip(&self.total);
         Evaluation {
-            loss: self.loss / seen,
-            accuracy: self.right.iter().sum::<u64>() as f64 / seen,
+            loss: self.loss / total,
+            accuracy: self.right.iter().sum::<u64>() as f64 / total,
             class_accuracy: classes.map(|(&r, &s)| r as f64 / s as f64).collect(),
             predictions: self.predictions,
         }

@@ -1,5 +1,4 @@
-//! The clients' personal models, which an algorithm's hooks `evaluate` and `personalize` make of the global
-//! model.
+//! The clients' personal models, which an algorithm's hooks `evaluate` and `personalize` make of the global model.
 
 use fedround_exec::tensor::transfer_all;
 use std::collections::BTreeMap;
@@ -14,16 +13,16 @@ use fedround_exec::CompileError;
 use crate::error::RunError;
 use fedround_exec::Program;
 
-/// A program that makes the clients' models.
+/// A program that makes the clients' personal models for an evaluation.
 pub(crate) struct EvaluationProgram {
-    /// Without one, it is the evaluation that every algorithm has.
+    /// The name of the evaluation. `None` of the one that every algorithm with personal models has.
     pub name: Option<String>,
     pub program: Program,
 }
 
 impl EvaluationProgram {
-    /// The same for another device.
-    pub fn on(&self, device: &DispatchDevice) -> Self {
+    /// The same program for another device.
+    pub fn for_device(&self, device: &DispatchDevice) -> Self {
         Self {
             name: self.name.clone(),
             program: self.program.for_device(device),
@@ -31,8 +30,8 @@ impl EvaluationProgram {
     }
 }
 
-/// The programs that make the clients' models, that without a name first; none where every client uses the
-/// global one.
+/// The programs that make the clients' personal models, the one without a name first. Empty if all clients use the
+/// global model.
 ///
 /// # Errors
 ///
@@ -50,19 +49,19 @@ pub(crate) fn evaluations(
     compiled.collect()
 }
 
-/// The models of some clients, or of all.
+/// The personal models of some clients, or of all.
 pub struct PersonalModels(BTreeMap<usize, Vec<DispatchTensor>>);
 
 impl PersonalModels {
-    /// Those that a round of [such a program](EvaluationProgram) kept, on one device.
-    pub(crate) fn kept(state: State, device: &DispatchDevice) -> Result<Self, RunError> {
-        let kept = state.clients.into_fresh();
-        let models = kept.filter(|((_, state), _)| state == PERSONAL_MODEL);
+    /// The models that a round of an [evaluation's program](EvaluationProgram) has set as states, copied to a device.
+    pub(crate) fn from_state(state: State, device: &DispatchDevice) -> Result<Self, RunError> {
+        let states = state.clients.into_pending();
+        let models = states.filter(|((_, state), _)| state == PERSONAL_MODEL);
         let models = models.map(|((k, _), model)| Ok((k, transfer_all(model, device)?)));
         models.collect::<Result<_, _>>().map(Self)
     }
 
-    /// Whose they are, in ascending order.
+    /// The clients' numbers, in ascending order.
     pub fn clients(&self) -> impl Iterator<Item = usize> {
         self.0.keys().copied()
     }
@@ -72,7 +71,7 @@ impl PersonalModels {
         self.0.values().map(Vec::as_slice).collect()
     }
 
-    /// A client's.
+    /// A client's model; `None` if it is not among these.
     pub(crate) fn of(&self, client: usize) -> Option<&[DispatchTensor]> {
         self.0.get(&client).map(Vec::as_slice)
     }

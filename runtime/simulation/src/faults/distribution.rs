@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use fedround_random::StreamKey;
 
-/// Positive numbers, one for each client.
+/// A distribution of positive numbers, of which each client has one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Distribution {
     /// The same for every client.
@@ -16,11 +16,11 @@ pub enum Distribution {
     Lognormal(f64, f64),
     /// Exponential with a mean.
     Exponential(f64),
-    /// A list: each client's, by its number.
+    /// A list with a number for each client.
     Listed(Vec<f64>),
 }
 
-/// A text describes no [`Distribution`].
+/// A text does not describe a [`Distribution`].
 #[derive(Clone, Debug, thiserror::Error)]
 #[error(
     "expected `constant:X`, `uniform:LOW:HIGH`, `lognormal:MEDIAN:SIGMA` or `exponential:MEAN`, \
@@ -29,14 +29,14 @@ pub enum Distribution {
 pub struct DistributionError(String);
 
 impl Distribution {
-    /// A client's number, from its stream.
+    /// A client's number, drawn with its key.
     pub(crate) fn of(&self, client: usize, key: StreamKey) -> f64 {
         let mut stream = key.stream();
         match self {
             Self::Constant(x) => *x,
             Self::Uniform(low, high) => stream.range(*low, *high),
             Self::Lognormal(median, sigma) => median * (sigma * stream.normal()).exp(),
-            // 1 − u is above 0, so that the logarithm is finite; and no number is 0.
+            // 1 − u is above 0, so that the logarithm is finite. The result is at least the smallest positive number.
             Self::Exponential(mean) => (-mean * (1.0 - stream.unit()).ln()).max(f64::MIN_POSITIVE),
             Self::Listed(values) => values.get(client).copied().unwrap_or(f64::NAN),
         }

@@ -1,8 +1,8 @@
-//! Clients that fail or are late, on a virtual clock.
+//! Simulates clients that fail or are late (stragglers), on a virtual clock.
 //!
-//! Everything here is drawn from counter-based streams of the seed, the round and the client, so a
-//! round's failures depend neither on threads nor on the rounds before it: a run that goes on from a
-//! checkpoint needs nothing but the round's number.
+//! Failures and speeds are drawn from counter-based streams of the seed, the round and the client. A round's failures
+//! therefore depend neither on threads nor on earlier rounds, and a run that continues from a checkpoint needs only the
+//! number of the round.
 
 mod attendance;
 mod distribution;
@@ -10,9 +10,9 @@ mod fate;
 
 pub(crate) use attendance::Attendance;
 pub use distribution::{Distribution, DistributionError};
-pub(crate) use fate::{Fate, Fates, Work};
+pub(crate) use fate::{Fate, Fates, Workload};
 
-/// Which clients take part in a round that they are called to.
+/// Decides which of the called clients take part in a round.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Faults {
     /// Probability that a client fails in a round, in `[0, 1)`.
@@ -23,12 +23,12 @@ pub struct Faults {
     /// Bandwidth of each client, in 10⁶ bits a second, the same up and down; without it sending takes no
     /// time.
     pub bandwidth: Option<Distribution>,
-    /// Seconds after which the server waits for nobody; clients that take longer are late.
+    /// Seconds after which the server stops waiting; clients that take longer are late. `None` without a deadline.
     pub deadline: Option<f64>,
-    /// How many times as many clients a sampled cohort has as the algorithm asks for, at least 1. The
-    /// fastest ones of as many as it asks for take part.
+    /// The factor by which more clients are sampled than the algorithm asks for, at least 1. Of those that arrive, the
+    /// fastest ones take part, as many as the algorithm asks for.
     pub over_select: f64,
-    /// The fewest clients of a cohort with which a round is carried out, if some of it fail or are late.
+    /// The smallest number of clients of a cohort with which a round is carried out. With fewer, the round is skipped.
     pub min_clients: usize,
 }
 
@@ -45,7 +45,7 @@ impl Default for Faults {
     }
 }
 
-/// Settings of [`Faults`] that cannot be.
+/// Invalid settings of [`Faults`].
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FaultsError {
     /// A number that is out of its range.
@@ -58,15 +58,15 @@ pub enum FaultsError {
         /// Its value.
         found: f64,
     },
-    /// Nobody can be late where nothing takes time.
+    /// There is a deadline, but nothing takes time.
     #[error("a deadline needs a clock: speeds or bandwidths of clients")]
     NoClock,
     /// A list of speeds or bandwidths that is too short.
     #[error("{name}: expected a value for each of {clients} clients, found {found}")]
     TooShort {
-        /// Which list.
+        /// The setting.
         name: &'static str,
-        /// The federation's clients.
+        /// The number of clients.
         clients: usize,
         /// The length of the list.
         found: usize,
@@ -74,7 +74,7 @@ pub enum FaultsError {
 }
 
 impl Faults {
-    /// Whether rounds are as if nobody ever failed, and no time is counted.
+    /// Whether clients never fail, and take no time.
     pub fn is_none(&self) -> bool {
         self.dropout == 0.0 && !self.has_clock() && self.over_select == 1.0
     }
@@ -84,7 +84,7 @@ impl Faults {
         self.speed.is_some() || self.bandwidth.is_some()
     }
 
-    /// Checks the settings for so many clients.
+    /// Checks the settings, for `clients` clients.
     ///
     /// # Errors
     ///
@@ -104,7 +104,7 @@ impl Faults {
             return range("over-selection", "a factor of at least 1", self.over_select);
         }
         match self.deadline {
-            // An infinite one makes nobody late.
+            // An infinite deadline is allowed: no client is late.
             Some(found) if found.is_nan() || found <= 0.0 => {
                 return range("deadline", "seconds above 0", found);
             }

@@ -1,9 +1,9 @@
-//! Interprets a block of the schedule. Compute segments run here; control operations are carried
-//! out by the [`Walker`], which is the server or a group of clients.
+//! Interprets a block of the schedule. Compute segments run in the same way on the server and on clients. Control
+//! operations differ; each [`Interpreter`], which is the server or a group of clients, runs them itself.
 
 pub(crate) mod loops;
-pub(crate) mod named;
-pub(crate) mod public;
+pub(crate) mod named_streams;
+pub(crate) mod public_examples;
 pub(crate) mod rows;
 
 use burn::tensor::DispatchTensor;
@@ -16,90 +16,95 @@ use fedround_random::{Purpose, StreamKey};
 
 use crate::context::{RoundContext, missing};
 use crate::error::RunError;
-use crate::value::batching::{select, stack};
-use crate::value::{Env, RtVal};
+use crate::value::batching::{select_active, stack};
+use crate::value::{Env, RuntimeValue};
 use fedround_exec::executor::SegmentInputs;
 use fedround_exec::executor::Slots;
 use fedround_exec::program::Variant;
 
-/// Carries out control ops: the server between clients, or one client.
-pub(crate) trait Walker {
-    fn control(&mut self, control: &Control, env: &mut Env, last: &[Value])
-    -> Result<(), RunError>;
+/// Runs control operations, on the server or for a group of clients.
+pub(crate) trait Interpreter {
+    /// Runs a control operation. Nothing reads the values `last_uses` after it.
+    fn run_control(
+        &mut self,
+        control: &Control,
+        env: &mut Env,
+        last_uses: &[Value],
+    ) -> Result<(), RunError>;
 
-    /// Collects the training losses of a segment: one for each client if it ran for a group.
+    /// Collects the training losses of a segment, with a client axis if it is `grouped`.
     fn losses(&mut self, losses: &[DispatchTensor], grouped: bool);
 
-    /// How many clients walk in step: those of a group, or one.
+    /// The number of clients in the group; 1 on the server.
     fn clients(&self) -> usize;
 
-    /// Which of them take the present step, where not all do.
-    fn live(&self) -> Option<&[bool]>;
+    /// Which clients of the group take the present step; `None` if all do.
+    fn active(&self) -> Option<&[bool]>;
 
-    /// The key of the next random draw of each client that walks. Counts one more draw for those
-    /// that take the step.
+    /// The key of the next random draw of each client. Counts one more draw for the active clients.
     fn draw_keys(&mut self, purpose: Purpose) -> Vec<StreamKey>;
 
-    /// How many draws each client that walks has made.
-    fn draws(&mut self) -> &mut [u64];
+    /// How many random draws each client has made.
+    fn draw_counts(&mut self) -> &mut [u64];
 
-    /// Slots for plans, kept between steps.
+    /// Buffers of compute plans, reused from one step to the next.
     fn slots(&mut self) -> &mut Slots;
 }
 
 /// Runs the items of a block in order.
-pub(crate) fn walk(
-    walker: &mut impl Walker,
+pub(crate) fn run_block(
+    interpreter: &mut impl Interpreter,
     cx: RoundContext<'_>,
     block: &Block,
     env: &mut Env,
 ) -> Result<(), RunError> {
-    for (item, last) in &block.items {
+    for (item, last_uses) in &block.items {
         match item {
-            Item::Control(control) => walker.control(control, env, last)?,
-            Item::Compute(i) => compute(walker, cx, *i, env, last)?,
+            Item::Control(control) => interpreter.run_control(control, env, last_uses)?,
+            Item::Compute(i) => run_segment(interpreter, cx, *i, env, last_uses)?,
         }
     }
     Ok(())
 }
 
-/// What a segment reads, in the order of its inputs.
+/// The inputs of a compute segment, in order.
 #[derive(Default)]
-struct Inputs {
+struct SegmentOperands {
     tensors: Vec<DispatchTensor>,
-    /// Which of its values have a client axis.
+    /// For each input value, whether it has a client axis.
     each: Vec<bool>,
-    /// Sizes of the batches among them.
+    /// The number of examples of each batch among the inputs.
     batches: Vec<usize>,
-    /// Shapes, for one client, of the features and labels among them.
+    /// The shapes for one client of the features and labels among the inputs.
     rows: Vec<Vec<usize>>,
 }
 
-fn inputs(
+/// Reads the inputs of a segment from the environment.
+fn segment_inputs(
     cx: RoundContext<'_>,
     compute: &Compute,
     env: &mut Env,
-    last: &[Value],
-) -> Result<Inputs, RunError> {
+    last_uses: &[Value],
+) -> Result<SegmentOperands, RunError> {
     let device = cx.program.device();
-    let mut read = Inputs {
+    let mut read = SegmentOperands {
         each: Vec::with_capacity(compute.ins.len()),
         tensors: Vec::with_capacity(16),
-        ..Inputs::default()
+        ..SegmentOperands::default()
     };
     for v in &compute.ins {
-        let (each, value) = match env.read(*v, last) {
-            Some(RtVal::Each(value)) => (true, Some(*value)),
+        let (each, value) = match env.read(*v, last_uses) {
+            Some(RuntimeValue::Stacked(value)) => (true, Some(*value)),
             value => (false, value),
         };
         read.each.push(each);
         match value {
-            Some(RtVal::Params(leaves)) => read.tensors.extend(leaves),
-            Some(RtVal::Batch(examples, columns)) => {
+            Some(RuntimeValue::Params(leaves)) => read.tensors.extend(leaves),
+            Some(RuntimeValue::Batch(examples, columns)) => {
                 read.batches.push(examples);
                 read.tensors.extend(columns);
             }
-            Some(RtVal::Tensor(t)) => {
+            Some(RuntimeValue::Tensor(t)) => {
                 if has_rows(cx, *v) {
                     let shape = t.shape();
                     read.rows
@@ -107,64 +112,69 @@ fn inputs(
                 }
                 read.tensors.push(t);
             }
-            Some(RtVal::Numbers(own)) => read.tensors.push(own.tensor(device)),
-            Some(RtVal::Host(c)) => read.tensors.push(from_floats(vec![c as f32], &[1], device)),
+            Some(RuntimeValue::Numbers(own)) => read.tensors.push(own.tensor(device)),
+            Some(RuntimeValue::Number(c)) => {
+                read.tensors.push(from_floats(vec![c as f32], &[1], device))
+            }
             _ => return Err(missing(&compute.ops[0], "tensor")),
         }
     }
     Ok(read)
 }
 
-fn compute(
-    walker: &mut impl Walker,
+/// Runs a compute segment, compiled for the shapes of its inputs.
+fn run_segment(
+    interpreter: &mut impl Interpreter,
     cx: RoundContext<'_>,
     index: usize,
     env: &mut Env,
-    last: &[Value],
+    last_uses: &[Value],
 ) -> Result<(), RunError> {
     let program = cx.program;
     let compute = &program.schedule().segments[index];
-    let read = inputs(cx, compute, env, last)?;
+    let read = segment_inputs(cx, compute, env, last_uses)?;
     let mut inputs = read.tensors;
     let mut grouped = read.each.contains(&true);
     let mut variant = Variant {
         segment: index,
         batches: read.batches,
         rows: read.rows,
-        clients: if grouped { walker.clients() } else { 1 },
+        clients: if grouped { interpreter.clients() } else { 1 },
         each: read.each,
     };
     let mut segment = program.segment(&variant)?;
-    if segment.supplies.are_random() && variant.clients != walker.clients() {
-        // Clients draw for themselves, even where they read the same values.
-        (variant.clients, grouped) = (walker.clients(), true);
+    if segment.supplies.are_random() && variant.clients != interpreter.clients() {
+        // Each client draws its own random numbers, even if all inputs are the same for all clients.
+        (variant.clients, grouped) = (interpreter.clients(), true);
         segment = program.segment(&variant)?;
     }
     inputs.extend(segment.hypers.iter().cloned());
-    let keys = random_keys(walker, index, &segment.supplies);
+    let keys = random_keys(interpreter, index, &segment.supplies);
     inputs.extend(segment.supplies.tensors(&keys, cx.secret, program.device()));
-    let mut outputs = segment.plan.run(program.device(), inputs, walker.slots())?;
+    let mut outputs = segment
+        .plan
+        .run(program.device(), inputs, interpreter.slots())?;
     let losses = outputs.split_off(outputs.len() - segment.losses);
-    walker.losses(&losses, grouped);
-    bind(walker, cx, compute, env, outputs, grouped)
+    interpreter.losses(&losses, grouped);
+    bind(interpreter, cx, compute, env, outputs, grouped)
 }
 
-/// The keys of the random numbers of a segment's next run, none where it draws none.
+/// The keys of the random numbers of a segment's next run, one for each client. Empty if the segment draws none.
 pub(crate) fn random_keys(
-    walker: &mut impl Walker,
+    interpreter: &mut impl Interpreter,
     index: usize,
     supplies: &SegmentInputs,
 ) -> Vec<StreamKey> {
     let keys = match supplies.are_random() {
-        true => walker.draw_keys(Purpose::Noise),
+        true => interpreter.draw_keys(Purpose::Noise),
         false => vec![],
     };
     keys.into_iter().map(|key| key.with(index)).collect()
 }
 
-/// Binds what a segment gives: its results, then the buffers that it advanced.
+/// Binds the outputs of a segment: first its results, then the buffers that it updated, such as running means.
 fn bind(
-    walker: &impl Walker,
+    interpreter: &impl Interpreter,
     cx: RoundContext<'_>,
     compute: &Compute,
     env: &mut Env,
@@ -179,19 +189,23 @@ fn bind(
     );
     for v in &compute.outs {
         let value = match program.schedule().module.type_of(*v).kind {
-            Kind::Params => RtVal::Params(outputs.by_ref().take(leaves).collect()),
+            Kind::Params => RuntimeValue::Params(outputs.by_ref().take(leaves).collect()),
             _ => match outputs.next() {
-                Some(t) => RtVal::Tensor(t),
+                Some(t) => RuntimeValue::Tensor(t),
                 None => return Err(missing(&compute.ops[0], "output")),
             },
         };
-        let value = if grouped { RtVal::each(value) } else { value };
+        let value = if grouped {
+            RuntimeValue::stacked(value)
+        } else {
+            value
+        };
         env.set(*v, value);
     }
     for v in &compute.advanced {
         let buffers: Vec<DispatchTensor> = outputs.by_ref().take(buffers.len()).collect();
         let value = env.peek(*v).and_then(|old| match grouped {
-            true => advance(walker, cx, old, buffers),
+            true => advance(interpreter, cx, old, buffers),
             false => with_buffers(cx, old.clone(), buffers),
         });
         let value = value.ok_or_else(|| missing(&compute.ops[0], "parameters"))?;
@@ -200,50 +214,54 @@ fn bind(
     Ok(())
 }
 
-/// Whether a value is features or labels, whose shapes are known when they are there.
+/// Whether a value is features or labels, whose number of rows is known only at run time.
 pub(crate) fn has_rows(cx: RoundContext<'_>, v: Value) -> bool {
     let kind = cx.program.schedule().module.type_of(v).kind;
     matches!(kind, Kind::Tensor | Kind::Labels)
 }
 
-/// Parameters with other buffers.
-fn with_buffers(cx: RoundContext<'_>, value: RtVal, next: Vec<DispatchTensor>) -> Option<RtVal> {
+/// Parameters with new values of the model's buffers.
+fn with_buffers(
+    cx: RoundContext<'_>,
+    value: RuntimeValue,
+    next: Vec<DispatchTensor>,
+) -> Option<RuntimeValue> {
     match value {
-        RtVal::Params(mut leaves) => {
+        RuntimeValue::Params(mut leaves) => {
             for (&b, next) in cx.program.model().buffers().iter().zip(next) {
                 leaves[b] = next;
             }
-            Some(RtVal::Params(leaves))
+            Some(RuntimeValue::Params(leaves))
         }
-        RtVal::Each(value) => with_buffers(cx, *value, next).map(RtVal::each),
+        RuntimeValue::Stacked(value) => with_buffers(cx, *value, next).map(RuntimeValue::stacked),
         _ => None,
     }
 }
 
-/// The parameters of a group of clients with the buffers that those in the present step made.
+/// The parameters of a group of clients with new buffers for the active clients.
 fn advance(
-    walker: &impl Walker,
+    interpreter: &impl Interpreter,
     cx: RoundContext<'_>,
-    old: &RtVal,
+    old: &RuntimeValue,
     next: Vec<DispatchTensor>,
-) -> Option<RtVal> {
+) -> Option<RuntimeValue> {
     if next.is_empty() {
         return Some(old.clone());
     }
     let device = cx.program.device();
     let old = match old {
-        RtVal::Each(_) => old.clone(),
-        shared => stack(&vec![shared.clone(); walker.clients()], device)?,
+        RuntimeValue::Stacked(_) => old.clone(),
+        shared => stack(&vec![shared.clone(); interpreter.clients()], device)?,
     };
     let new = with_buffers(cx, old.clone(), next)?;
-    match walker.live() {
-        Some(live) => select(live, &new, &old, device),
+    match interpreter.active() {
+        Some(active) => select_active(active, &new, &old, device),
         None => Some(new),
     }
 }
 
-/// A value that is defined here, or known before the round.
-pub(crate) fn known(cx: RoundContext<'_>, v: Value, env: &Env) -> Option<RtVal> {
+/// A value of the environment, or a constant that is known before the round.
+pub(crate) fn value_or_constant(cx: RoundContext<'_>, v: Value, env: &Env) -> Option<RuntimeValue> {
     let value = env.peek(v).cloned();
-    value.or_else(|| cx.program.real(v).map(RtVal::Host))
+    value.or_else(|| cx.program.real(v).map(RuntimeValue::Number))
 }

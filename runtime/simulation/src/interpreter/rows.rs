@@ -1,5 +1,5 @@
-//! Operations on rows: values with one row for each example, taken in mini-batches, drawn at
-//! random or selected by a key.
+//! Operations on rows, which are values with one row for each example: loops over mini-batches of rows, random
+//! samples, and selections by a key.
 
 use fedround_exec::tensor::{from_floats, from_ints, read};
 use std::collections::BTreeSet;
@@ -14,15 +14,15 @@ use fedround_random::{Purpose, permutation};
 
 use crate::context::{RoundContext, missing};
 use crate::error::RunError;
-use crate::interpreter::loops::{carried, next};
-use crate::interpreter::{Walker, walk};
+use crate::interpreter::loops::{initial_values, yielded_values};
+use crate::interpreter::{Interpreter, run_block};
 use crate::loop_form::Runner;
 use crate::value::batching::apply;
-use crate::value::{Env, RtVal};
+use crate::value::{Env, RuntimeValue};
 
-/// `opt.for_rows`, on the server and on one client alike.
+/// `opt.for_rows`: epochs of mini-batches of rows, on the server or on a single client.
 pub(crate) fn for_rows(
-    walker: &mut impl Walker,
+    interpreter: &mut impl Interpreter,
     cx: RoundContext<'_>,
     (control, n): (&Control, usize),
     body: &Block,
@@ -32,23 +32,23 @@ pub(crate) fn for_rows(
     let count = |i: usize| cx.program.index(op.operands[i]);
     let counts = count(0).zip(count(1));
     let (epochs, size) = counts.ok_or_else(|| missing(op, "count"))?;
-    let rows = together(op, 2..2 + n, env)?;
-    let total = len(op, &rows)?;
-    let mut values = carried(cx, control, 2 + n, env)?;
-    // Whoever runs it.
+    let rows = operand_tensors(op, 2..2 + n, env)?;
+    let total = row_count(op, &rows)?;
+    let mut values = initial_values(cx, control, 2 + n, env)?;
+    // The reason is the same on the server and on clients.
     let steps = epochs * total.div_ceil(size.max(1));
-    cx.plain((control, body), Runner::Server, steps);
+    cx.count_plain_steps((control, body), Runner::Server, steps);
     for epoch in 0..epochs {
-        let order = order(walker, cx, total, epoch)?;
+        let order = draw_order(interpreter, cx, total, epoch)?;
         for chosen in order.chunks(size.max(1)) {
             for (arg, rows) in body.args.iter().zip(&rows) {
-                env.set(*arg, take(op, rows, chosen, cx.program.device())?);
+                env.set(*arg, select_rows(op, rows, chosen, cx.program.device())?);
             }
             for (arg, value) in body.args.iter().skip(n).zip(values) {
                 env.set(*arg, value);
             }
-            walk(walker, cx, body, env)?;
-            values = next(cx, body, op, env)?;
+            run_block(interpreter, cx, body, env)?;
+            values = yielded_values(cx, body, op, env)?;
         }
     }
     for (result, value) in op.results.iter().zip(values) {
@@ -57,33 +57,33 @@ pub(crate) fn for_rows(
     Ok(())
 }
 
-/// `opt.sample_rows`: the first rows of an order of its own.
-pub(crate) fn draw(
-    walker: &mut impl Walker,
+/// `opt.sample_rows`: the first rows of a random order.
+pub(crate) fn sample_rows(
+    interpreter: &mut impl Interpreter,
     cx: RoundContext<'_>,
     op: &Op,
     env: &mut Env,
 ) -> Result<(), RunError> {
-    let rows = together(op, 1..op.operands.len(), env)?;
-    let total = len(op, &rows)?;
-    // Rounded up, but not for a rounding error: 0.07 · 100 is more than 7 in floating point.
+    let rows = operand_tensors(op, 1..op.operands.len(), env)?;
+    let total = row_count(op, &rows)?;
+    // Rounded up, but not because of a rounding error: 0.07 · 100 is larger than 7 in floating point.
     let share = |share: f64| (share * total as f64 - 1e-9).ceil() as usize;
     let size = op.operands[0];
     let n = cx.program.index(size);
     let n = n.or_else(|| cx.program.real(size).map(share));
     let n = n.ok_or_else(|| missing(op, "size known before the round"))?;
-    let order = order(walker, cx, total, 0)?;
+    let order = draw_order(interpreter, cx, total, 0)?;
     let chosen = &order[..n.clamp(1, total)];
     for (result, rows) in op.results.iter().zip(&rows) {
-        env.set(*result, take(op, rows, chosen, cx.program.device())?);
+        env.set(*result, select_rows(op, rows, chosen, cx.program.device())?);
     }
     Ok(())
 }
 
-/// `opt.smallest_rows`: the rows by a key.
-pub(crate) fn least(cx: RoundContext<'_>, op: &Op, env: &mut Env) -> Result<(), RunError> {
-    let rows = together(op, 1..op.operands.len(), env)?;
-    let total = len(op, &rows)?;
+/// `opt.smallest_rows`: the rows with the smallest keys.
+pub(crate) fn smallest_rows(cx: RoundContext<'_>, op: &Op, env: &mut Env) -> Result<(), RunError> {
+    let rows = operand_tensors(op, 1..op.operands.len(), env)?;
+    let total = row_count(op, &rows)?;
     let n = cx.program.index(op.operands[0]);
     let n = n.ok_or_else(|| missing(op, "size known before the round"))?;
     let Some((key, rows)) = rows.split_first() else {
@@ -94,36 +94,36 @@ pub(crate) fn least(cx: RoundContext<'_>, op: &Op, env: &mut Env) -> Result<(), 
         return Err(missing(op, "key of one number a row"));
     }
     let mut order: Vec<usize> = (0..total).collect();
-    // Stable: of equals, the earlier.
+    // A stable sort, so that of equal keys the earlier row comes first.
     order.sort_by(|a, b| key[*a].total_cmp(&key[*b]));
     order.truncate(n.max(1));
     for (result, rows) in op.results.iter().zip(rows) {
-        env.set(*result, take(op, rows, &order, cx.program.device())?);
+        env.set(*result, select_rows(op, rows, &order, cx.program.device())?);
     }
     Ok(())
 }
 
-/// Tensors below each other.
-pub(crate) fn join(op: &Op, rows: Vec<DispatchTensor>) -> Result<RtVal, RunError> {
+/// Concatenates tensors along their rows.
+pub(crate) fn concat_rows(op: &Op, rows: Vec<DispatchTensor>) -> Result<RuntimeValue, RunError> {
     if rows.is_empty() {
         let (why, loc) = ("there are no rows", op.loc);
         return Err(RunError::Empty { why, loc });
     }
-    let joined = apply(&TensorOp::Cat(0), rows).map(RtVal::Tensor);
+    let joined = apply(&TensorOp::Cat(0), rows).map(RuntimeValue::Tensor);
     joined.ok_or_else(|| missing(op, "features or labels"))
 }
 
 /// The classes of a client's examples, each once, ascending.
-pub(crate) fn classes(cx: RoundContext<'_>, client: usize) -> Result<RtVal, RunError> {
-    let mine = &cx.dataset.client_indices[client];
-    if mine.is_empty() {
+pub(crate) fn local_classes(cx: RoundContext<'_>, client: usize) -> Result<RuntimeValue, RunError> {
+    let indices = &cx.dataset.client_indices[client];
+    if indices.is_empty() {
         return Err(RunError::NoExamples { client });
     }
     let labels = cx.dataset.examples.labels();
-    let classes: BTreeSet<u16> = mine.iter().map(|&i| labels[i]).collect();
+    let classes: BTreeSet<u16> = indices.iter().map(|&i| labels[i]).collect();
     let classes: Vec<i32> = classes.into_iter().map(i32::from).collect();
     let shape = [classes.len()];
-    Ok(RtVal::Tensor(from_ints(
+    Ok(RuntimeValue::Tensor(from_ints(
         classes,
         &shape,
         cx.program.device(),
@@ -131,7 +131,7 @@ pub(crate) fn classes(cx: RoundContext<'_>, client: usize) -> Result<RtVal, RunE
 }
 
 /// How many examples a client has of each class: `[classes]`.
-pub(crate) fn label_counts(cx: RoundContext<'_>, client: usize) -> RtVal {
+pub(crate) fn label_counts(cx: RoundContext<'_>, client: usize) -> RuntimeValue {
     let mut counts = vec![0.0f32; cx.program.model().task().classes];
     let labels = cx.dataset.examples.labels();
     for &i in &cx.dataset.client_indices[client] {
@@ -140,32 +140,32 @@ pub(crate) fn label_counts(cx: RoundContext<'_>, client: usize) -> RtVal {
         }
     }
     let shape = [counts.len()];
-    RtVal::Tensor(from_floats(counts, &shape, cx.program.device()))
+    RuntimeValue::Tensor(from_floats(counts, &shape, cx.program.device()))
 }
 
 /// Every class once, in order.
-pub(crate) fn every_class(cx: RoundContext<'_>) -> RtVal {
+pub(crate) fn every_class(cx: RoundContext<'_>) -> RuntimeValue {
     let classes = cx.program.model().task().classes;
     let all = (0..classes as i32).collect();
-    RtVal::Tensor(from_ints(all, &[classes], cx.program.device()))
+    RuntimeValue::Tensor(from_ints(all, &[classes], cx.program.device()))
 }
 
-/// The values of some operands.
-fn together(
+/// The tensors of some operands.
+fn operand_tensors(
     op: &Op,
     operands: std::ops::Range<usize>,
     env: &Env,
 ) -> Result<Vec<DispatchTensor>, RunError> {
     let values = op.operands.get(operands).unwrap_or_default().iter();
     let tensors = values.map(|v| match env.peek(*v) {
-        Some(RtVal::Tensor(t)) => Ok(t.clone()),
+        Some(RuntimeValue::Tensor(t)) => Ok(t.clone()),
         _ => Err(missing(op, "rows of one client")),
     });
     tensors.collect()
 }
 
-/// How many rows values have that go together.
-fn len(op: &Op, rows: &[DispatchTensor]) -> Result<usize, RunError> {
+/// The number of rows, which all values have in common.
+fn row_count(op: &Op, rows: &[DispatchTensor]) -> Result<usize, RunError> {
     let rows = rows.iter().map(|t| t.shape().as_slice().to_vec());
     let rows: Vec<Vec<usize>> = rows.collect();
     let count = |shape: &Vec<usize>| shape.first().copied().unwrap_or_default();
@@ -184,29 +184,29 @@ fn len(op: &Op, rows: &[DispatchTensor]) -> Result<usize, RunError> {
     Ok(first)
 }
 
-/// An order of rows of its own for each call.
-fn order(
-    walker: &mut impl Walker,
+/// A random order of rows, a new one for each call.
+fn draw_order(
+    interpreter: &mut impl Interpreter,
     cx: RoundContext<'_>,
     total: usize,
     epoch: usize,
 ) -> Result<Vec<usize>, RunError> {
-    let key = walker.draw_keys(Purpose::Rows).into_iter().next();
+    let key = interpreter.draw_keys(Purpose::Rows).into_iter().next();
     let key = key.unwrap_or(cx.key(Purpose::Rows));
     Ok(permutation(total, key.with(epoch)))
 }
 
 /// Some rows of a tensor.
-fn take(
+fn select_rows(
     op: &Op,
     t: &DispatchTensor,
     rows: &[usize],
     device: &DispatchDevice,
-) -> Result<RtVal, RunError> {
+) -> Result<RuntimeValue, RunError> {
     let index = rows.iter().map(|&i| i as i32).collect();
     let index = from_ints(index, &[rows.len()], device);
     let taken = apply(&TensorOp::Select(0), vec![t.clone(), index]);
     taken
-        .map(RtVal::Tensor)
+        .map(RuntimeValue::Tensor)
         .ok_or_else(|| missing(op, "features or labels"))
 }

@@ -1,4 +1,4 @@
-//! Short checksums of tensors, by which a host tells whether a client's tensor is the server's.
+//! Short checksums of tensors, by which a host finds whether a client's tensor equals the server's.
 
 use burn::tensor::DispatchTensor;
 use fedround_exec::tensor::read;
@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::RunError;
 
-/// Of each tensor: the first eight bytes of the SHA-256 of its elements.
+/// For each tensor, the first eight bytes of the SHA-256 digest of its elements.
 pub(crate) fn checksums(tensors: &[DispatchTensor]) -> Result<Vec<u64>, RunError> {
     tensors.iter().map(checksum).collect()
 }

@@ -2,16 +2,16 @@
 
 use fedround_exec::CompileError;
 
-/// Bytes are no [`Payload`](super::Payload).
+/// Bytes could not be read as a [`Payload`](super::Payload).
 #[derive(Debug, thiserror::Error)]
 pub enum PayloadError {
-    /// They are no safetensors file, or it is cut or damaged.
+    /// The bytes are not a safetensors file, or it is cut off or damaged.
     #[error("expected a message of a federation, found bytes that are none: {0}")]
     Layout(#[from] safetensors::SafeTensorError),
-    /// There is no head.
+    /// The payload has no head.
     #[error("expected a message of a federation with a head `fedround`, found none")]
     NoHead,
-    /// The head is not what was expected.
+    /// The head has another form than was expected.
     #[error("the head of a message cannot be read: {0}")]
     Head(#[from] serde_json::Error),
     /// A tensor has elements of a type that is not sent.
@@ -24,7 +24,7 @@ pub enum PayloadError {
     },
 }
 
-/// A message has not what its region's table says.
+/// The values of a message do not match its region's table.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ContentError {
     /// A value is missing.
@@ -48,20 +48,20 @@ pub enum ContentError {
     Value {
         /// Its name.
         name: String,
-        /// What it is to be.
+        /// The range in which it must be.
         expected: String,
         /// What was found.
         found: String,
     },
-    /// Bytes that are no encoding of parameters.
+    /// Encoded parameters could not be decoded.
     #[error("`{name}`: {source}")]
     Encoded {
         /// Its name.
         name: String,
-        /// What is wrong with them.
+        /// Why not.
         source: fedround_codec::DecodeError,
     },
-    /// There is something that the table does not have.
+    /// The message has a value that the table does not have.
     #[error("found `{name}`, which the region neither receives nor sends")]
     Unexpected {
         /// Its name.
@@ -77,37 +77,37 @@ pub enum ContentError {
     },
 }
 
-/// Why a round is no exchange of models.
+/// Why the rounds of a program are not an exchange of models.
 #[derive(Debug, thiserror::Error)]
 pub enum NoExchange {
-    /// It cannot run between a server and parties, or has other messages.
+    /// The program has other messages.
     #[error(
         "an exchange of models expects clients to {expected}, but this program's clients {found}"
     )]
     Other {
         /// What clients do in an exchange of models.
         expected: &'static str,
-        /// What they do here.
+        /// What they do in this program.
         found: &'static str,
     },
-    /// The program cannot be divided.
+    /// The program cannot be split between a server and parties.
     #[error(transparent)]
     Compile(#[from] CompileError),
 }
 
-/// Why a message is none of an exchange of models.
+/// Why a message is not part of an exchange of models.
 #[derive(Debug, thiserror::Error)]
 pub enum ExchangeError {
     /// Its head cannot be read.
     #[error(transparent)]
     Payload(#[from] PayloadError),
-    /// Its values are not what crosses.
+    /// Its values are not those of the exchange.
     #[error(transparent)]
     Content(#[from] ContentError),
-    /// A request has no region, or a reply no results.
+    /// A request does not ask to train, or a reply has no results.
     #[error("expected a request to train or what came of it, found another message")]
     Other,
-    /// A host could not do what it was asked.
+    /// A host could not do what was requested.
     #[error("{0}")]
     Failed(String),
 }

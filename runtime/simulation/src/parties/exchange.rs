@@ -1,6 +1,6 @@
-//! Rounds that are one exchange of models: clients receive the model, train it, and send it back with
-//! their weight, as in FedAvg. Requests and replies of such a round can be told in terms of models alone,
-//! for clients and servers that know no programs of fedround.
+//! Rounds that are one exchange of models, as in FedAvg: clients receive the model, train it, and send it back with
+//! their weight. Clients and servers that do not run programs of fedround can take part in such rounds, because
+//! requests and replies contain only models, weights and losses.
 
 use std::sync::Arc;
 
@@ -14,26 +14,26 @@ use super::error::{ContentError, ExchangeError, NoExchange};
 use super::host::PartyHost;
 use super::message::{Attempt, ClientReport, Done, Entry, LOSSES, Reply, Request, Run, Task};
 use super::payload::Payload;
-use super::table::crossing;
+use super::table::sent_leaves;
 
-/// Values of all tensors of a model, in the model's order.
+/// The values of all tensors of a model, in the model's order.
 pub type ModelValues = Vec<Vec<f32>>;
 
-/// What a request to train asks.
+/// A request to train.
 #[derive(Clone, Debug)]
 pub struct TrainingRequest {
     /// The round, from 1.
     pub round: usize,
-    /// The clients that are to train.
+    /// The numbers of the clients that are to train.
     pub clients: Vec<usize>,
-    /// The model that they start from.
+    /// The model from which they start.
     pub model: ModelValues,
 }
 
-/// What a client trained.
+/// The result of a client's local training.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainedModel {
-    /// The model.
+    /// The trained model.
     pub model: ModelValues,
     /// Its weight in the mean: how many examples the client has.
     pub examples: f64,
@@ -41,22 +41,25 @@ pub struct TrainedModel {
     pub losses: Vec<f32>,
 }
 
-/// The names of what crosses in a program's rounds.
+/// The names by which a program's messages contain the model and its weight.
 #[derive(Clone, Debug)]
 pub struct ModelExchange {
+    /// The name of the model that clients receive.
     received: String,
+    /// The name of the model that clients send.
     trained: String,
+    /// The name of the weight that clients send.
     weight: String,
-    /// The model's tensors: names and shapes.
+    /// Names and shapes of the model's tensors.
     leaves: Vec<(String, Vec<usize>)>,
 }
 
 impl ModelExchange {
-    /// Those of a program.
+    /// The exchange of a program's rounds.
     ///
     /// # Errors
     ///
-    /// Its rounds are no exchange of models; the error says what they are.
+    /// The rounds are not an exchange of models. The error says in what they differ.
     pub fn of(program: &Program) -> Result<Self, NoExchange> {
         let other = |expected, found| NoExchange::Other { expected, found };
         if program.phases().len() > 1 {
@@ -75,7 +78,7 @@ impl ModelExchange {
         }
         let whole = |kind, without| {
             let all = || {
-                crossing(program, without)
+                sent_leaves(program, without)
                     .into_iter()
                     .all(|crosses| crosses)
             };
@@ -87,7 +90,7 @@ impl ModelExchange {
         if input.source != Source::Broadcast || !whole(input.kind, &input.without) {
             return Err(other("receive the whole model", "receive something else"));
         }
-        let Some((trained, weight)) = sent(region) else {
+        let Some((trained, weight)) = model_and_weight(region) else {
             return Err(other("send a model and its weight", "send something else"));
         };
         if trained.encoded.is_some() {
@@ -107,11 +110,11 @@ impl ModelExchange {
         })
     }
 
-    /// What a coordinator's request asks; `None` if it only tells which round was kept.
+    /// Reads a coordinator's request to train; `None` if the request only says which round was committed.
     ///
     /// # Errors
     ///
-    /// It is no request, or has other values.
+    /// The payload is not a request to train, or has other values.
     pub fn asked(&self, request: &Payload) -> Result<Option<TrainingRequest>, ExchangeError> {
         let head: Request = request.read()?;
         let run = match head.task {
@@ -126,12 +129,12 @@ impl ModelExchange {
         }))
     }
 
-    /// The reply to a coordinator's request with what its clients trained, in the order of the request;
-    /// of the request only the head is read. Without clients, it acknowledges which round was kept.
+    /// The reply to a coordinator's request, with the results of its clients in the order of the request. Only the
+    /// head of the request is read. If the request only says which round was committed, the reply acknowledges it.
     ///
     /// # Errors
     ///
-    /// It is no request, or one for another number of clients.
+    /// The payload is not such a request, or is for another number of clients.
     pub fn reply(
         &self,
         request: &Payload,
@@ -159,7 +162,7 @@ impl ModelExchange {
             clients: clients.collect(),
         })))?;
         for (entry, trained) in run.entries.iter().zip(trained) {
-            self.put(&mut reply, &entry.tensor(&self.trained), &trained.model)?;
+            self.write_model(&mut reply, &entry.tensor(&self.trained), &trained.model)?;
             let weight = entry.tensor(&self.weight);
             reply.numbers.insert(weight, trained.examples.to_bits());
             let losses = TensorBytes::of_floats(&trained.losses, &[trained.losses.len()]);
@@ -169,12 +172,12 @@ impl ModelExchange {
         Ok(reply)
     }
 
-    /// Lets all clients of a host train from a model, for a server that is no coordinator of fedround.
-    /// `number` is larger than that of every earlier call.
+    /// Lets all clients of a host train from a model, for a server that is not a coordinator of fedround. `number`
+    /// must be larger than in every earlier call.
     ///
     /// # Errors
     ///
-    /// The model is another one, or a client could not train.
+    /// The model has other tensors, or a client could not train.
     pub fn train(
         &self,
         host: &mut PartyHost,
@@ -204,7 +207,7 @@ impl ModelExchange {
                 sums: false,
             }),
         })?;
-        self.put(&mut request, &self.received, model)?;
+        self.write_model(&mut request, &self.received, model)?;
         let reply = host.answer_payload(&request);
         match reply.read()? {
             Reply::Done(Some(_)) => entries.iter().map(|e| self.trained(*e, &reply)).collect(),
@@ -213,6 +216,7 @@ impl ModelExchange {
         }
     }
 
+    /// Reads a client's result from a reply.
     fn trained(&self, entry: Entry, reply: &Payload) -> Result<TrainedModel, ExchangeError> {
         let floats = |name: &str| reply.tensor(name).and_then(TensorBytes::floats);
         let weight = entry.tensor(&self.weight);
@@ -225,7 +229,7 @@ impl ModelExchange {
         })
     }
 
-    /// The values of a model in a message.
+    /// Reads the values of a model from a message.
     fn model(&self, name: &str, payload: &Payload) -> Result<ModelValues, ContentError> {
         let leaves = self.leaves.iter();
         let values = leaves.map(|(leaf, _)| {
@@ -236,8 +240,8 @@ impl ModelExchange {
         values.collect()
     }
 
-    /// Appends a model to a message.
-    fn put(
+    /// Adds a model to a message.
+    fn write_model(
         &self,
         payload: &mut Payload,
         name: &str,
@@ -262,8 +266,8 @@ impl ModelExchange {
     }
 }
 
-/// The model and the weight among what a region sends, if it sends both and nothing else.
-fn sent(region: &Region) -> Option<(&Output, &Output)> {
+/// The model and the weight among the outputs of a region, if it sends these and nothing else.
+fn model_and_weight(region: &Region) -> Option<(&Output, &Output)> {
     match &region.outputs[..] {
         [one, other] if one.send && other.send => match (one.kind, other.kind) {
             (Kind::Params, Kind::Scalar) => Some((one, other)),

@@ -1,4 +1,4 @@
-//! Parties in the same process that get nothing but bytes: for tests of algorithms and transports.
+//! Parties in the same process, which communicate only by bytes. They serve to test algorithms and transports.
 
 use super::host::PartyHost;
 use super::payload::Payload;
@@ -12,21 +12,21 @@ pub struct Loopback {
     traffic: Traffic,
 }
 
-/// What crossed.
+/// The messages and bytes that were sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Messages both ways.
     pub messages: usize,
-    /// Bytes of values to parties, as the wire table counts them, those of a broadcast once for each host.
+    /// Bytes of values sent to parties, as the wire table counts them. A broadcast value counts once for each host.
     pub down: usize,
-    /// Bytes of values from parties, as the wire table counts them.
+    /// Bytes of values sent by parties, as the wire table counts them.
     pub up: usize,
-    /// All bytes, with heads and reports.
+    /// All bytes in both directions, including heads and reports.
     pub total: usize,
 }
 
 impl Loopback {
-    /// Hosts whose numbers are their places in the list.
+    /// Creates a transport to hosts. A host's number is its index in the list.
     pub fn new(hosts: Vec<PartyHost>) -> Self {
         Self {
             hosts,
@@ -36,7 +36,7 @@ impl Loopback {
         }
     }
 
-    /// What crossed so far.
+    /// The messages and bytes that were sent so far.
     pub fn traffic(&self) -> Traffic {
         self.traffic
     }
@@ -80,7 +80,7 @@ impl Parties for Loopback {
         Ok(ticket)
     }
 
-    /// In another order than that of the requests: no result may depend on it.
+    /// Gives the reply to the latest request first, to test that results do not depend on the order of replies.
     fn poll(&mut self) -> Result<Replies, Unreachable> {
         Ok(self.replies.pop().into_iter().collect())
     }

@@ -1,47 +1,48 @@
-//! The heads of requests and replies.
+//! The heads of requests and replies, as JSON. The names of their fields are part of the protocol.
 
 use serde::{Deserialize, Serialize};
 
-/// What a request is about, for logs and for the names of messages.
+/// The subject of a request, for logs and for the names of messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
     /// The hash of the coordinator's program.
     pub graph: String,
-    /// The round, from 1, and the index of the region that is to be run in it; `None` if the request only
-    /// tells which round was kept, or asks how clients' own models do.
+    /// The round, from 1, and the index of the region that is to run in it. `None` if the request only says which round
+    /// was committed, or asks to evaluate personal models.
     pub region: Option<(usize, usize)>,
-    /// The clients for which it is to be run, or whose models are to be evaluated.
+    /// The clients for which the region is to run, or whose models are to be evaluated.
     pub clients: Vec<usize>,
 }
 
-/// The name of a tensor of a sum over clients, of which a region has several.
+/// The name of a tensor of a sum over clients. `sum` is the index of the sum in its region.
 pub(super) fn sum_tensor(sum: usize, name: &str) -> String {
     format!("sum{}/{name}", sum + 1)
 }
 
-/// Ends the names of tensors that report losses.
+/// The end of the names of tensors that report losses.
 pub(super) const LOSSES: &str = "/losses";
 
-/// One of the times that a round is tried. Attempts of one coordinator process are numbered in order.
+/// An attempt to run a round. A round is repeated if parties fail in it. Attempts of one coordinator process are
+/// numbered in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 pub(crate) struct Attempt {
-    /// The coordinator's process.
+    /// The session of the coordinator's process; later processes have larger ones.
     pub session: u64,
-    /// Of that process.
+    /// The number of the attempt in that process.
     pub number: u64,
     /// The round, from 1.
     pub round: usize,
 }
 
-/// An attempt that ended with a round's results: the states that it set are kept.
+/// A committed attempt: its results are those of the round, and the states that it set are kept.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct Committed {
     pub attempt: Attempt,
-    /// Clients that were lost in it, whose states stay as before.
+    /// The clients that were lost in the attempt. Their states stay as before.
     pub without: Vec<usize>,
 }
 
-/// A client for which a region runs. In visits a client has several turns.
+/// A client for which a region runs. In visits, the same client has several entries, with turns counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
 pub(crate) struct Entry {
     pub client: usize,
@@ -65,49 +66,50 @@ pub(crate) struct Request {
     pub graph: String,
     /// The seed of every random choice.
     pub seed: u64,
-    /// The last attempt of a round in which this host took part and that was kept.
+    /// The last committed attempt in which this host took part; `None` if there is none.
     pub committed: Option<Committed>,
     pub task: Task,
 }
 
-/// What a host is to do.
+/// What a host is asked to do. In each case it first commits the states of the attempt that the request names, except
+/// for `Evaluate`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) enum Task {
-    /// To keep the states of the attempt that was kept.
+    /// Only to commit these states, at the end of a run.
     Settle,
-    /// To keep them, and to run a region.
+    /// To run a region.
     Run(Run),
-    /// To run the region of the program that makes clients' own models, from the states of the attempt that
-    /// was kept, and to evaluate the models. Nothing else becomes of it: the coordinator has not saved the
-    /// round yet, and may come back without it. With it are [checksums](super::checksum) of the parameters
-    /// of the server's model, of which those of the initial model are not sent.
+    /// To run the region of the program that makes personal models, from the states of the committed attempt, and to
+    /// evaluate the models. No state changes, and nothing is committed: the coordinator has not saved the round yet,
+    /// and may be restored to the round before. The numbers are [checksums](super::checksum) of the server's
+    /// parameters; those that still have their initial values are not sent.
     Evaluate(Run, Vec<u64>),
 }
 
-/// A region that is to be run.
+/// A region that is to run.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub(crate) struct Run {
     pub attempt: Attempt,
-    /// The round where no phase had ended early.
+    /// The number of the round in the schedule of phases: larger than the round's own if phases ended early.
     pub scheduled: usize,
-    /// How many clients there are.
+    /// The number of clients in the federation.
     pub clients: usize,
-    /// Up to so many clients run in one graph.
+    /// The largest number of clients in one graph.
     pub most: usize,
     /// The region's index in its phase.
     pub region: usize,
-    /// The number of the map in the round, by which random streams differ.
+    /// The number of the map within the round, from 0. Random streams depend on it.
     pub map: usize,
     /// The clients, in the order of the cohort.
     pub entries: Vec<Entry>,
-    /// Which of the region's inputs are sent with the request; the party has the others.
+    /// For each input of the region, whether it is sent with the request. The party has the others.
     pub sent: Vec<bool>,
-    /// Whether the host sends the region's sums over its clients in place of what is summed.
+    /// Whether the host sends sums over its clients in place of the values that are summed.
     pub sums: bool,
 }
 
 impl Run {
-    /// How many rounds of phases were left out before it; none in a request that is wrong.
+    /// How many rounds were left out before it because phases ended early; 0 in a malformed request.
     pub fn left_out(&self) -> usize {
         self.scheduled.saturating_sub(self.attempt.round)
     }
@@ -116,48 +118,48 @@ impl Run {
 /// The head of a reply.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) enum Reply {
-    /// The region ran, or there was nothing to run.
+    /// The region ran; `None` if there was no region to run.
     Done(Option<Done>),
-    /// The clients' own models are evaluated.
+    /// The personal models were evaluated.
     Evaluated(Evaluated),
-    /// Nothing ran.
+    /// Nothing ran, for this reason.
     Failed(String),
 }
 
-/// What a region gave.
+/// The results of a region, besides the values that it sends.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Done {
     pub attempt: Attempt,
     pub region: usize,
     pub map: usize,
-    /// In the order of the request's.
+    /// A report for each client, in the order of the request.
     pub clients: Vec<ClientReport>,
 }
 
-/// What is told of one client besides its values.
+/// The results of one client, besides the values that it sends.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct ClientReport {
     pub entry: Entry,
-    /// Local steps.
+    /// The number of local steps.
     pub steps: u64,
-    /// Whether the states that it set are finite.
+    /// Whether the states that the client set, and its values that are summed, are finite.
     pub finite: bool,
 }
 
-/// How clients' own models do.
+/// The scores of clients' personal models.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Evaluated {
     pub attempt: Attempt,
-    /// In the order of the request's.
+    /// The scores of each client, in the order of the request.
     pub clients: Vec<ClientScores>,
 }
 
-/// How a client's own model does on examples that it does not train on. Accuracies are the bits of 64-bit
-/// floats.
+/// The scores of a client's personal model on examples on which it does not train. Accuracies are the bits of 64-bit
+/// floats; `None` without such examples.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct ClientScores {
     pub entry: Entry,
-    /// Which tensors of the model differ from the server's; `None` if making the model diverged.
+    /// For each tensor of the model, whether it differs from the server's; `None` if making the model diverged.
     pub own: Option<Vec<bool>>,
     pub test: Option<u64>,
     pub validation: Option<u64>,

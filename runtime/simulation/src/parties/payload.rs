@@ -1,7 +1,6 @@
-//! The payload between the server and a party: named tensors, and a head of small numbers.
+//! The payload of a message between the coordinator and a party: named tensors, and a head in JSON.
 //!
-//! As bytes it is a safetensors file whose metadata has the head, so that any reader of such files can
-//! look into it.
+//! Its bytes are a safetensors file whose metadata has the head, so that any reader of such files can read it.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -15,7 +14,7 @@ use serde::de::DeserializeOwned;
 use super::error::PayloadError;
 use super::message::{LOSSES, Reply, Request, Subject, Task};
 
-/// The key of the metadata under which the head stands.
+/// The key of the head in the metadata.
 const HEAD: &str = "fedround";
 
 /// Numbers as the bits of 64-bit floats, by name.
@@ -23,11 +22,11 @@ pub(super) type Numbers = BTreeMap<String, u64>;
 
 /// A request to a party, or its reply.
 ///
-/// A transport may carry its [bytes](Self::encode), or its head and tensors one by one: tensors that
-/// several requests of a round share are shared in memory, too, and have the same name in each.
+/// A transport may carry its [bytes](Self::encode), or its head and tensors one by one. Tensors that several requests
+/// of a round have in common share memory, and have the same name in each request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Payload {
-    /// What is asked, or answered, in JSON: the region, the round and the clients.
+    /// The request or reply in JSON, with the region, the round and the clients.
     pub head: String,
     /// Numbers that the algorithm sends, by name, as the bits of 64-bit floats.
     pub numbers: Numbers,
@@ -72,7 +71,7 @@ impl Payload {
         Ok(Self { head, ..self })
     }
 
-    /// Adds the values of another payload.
+    /// Adds the tensors and numbers of another payload.
     pub(crate) fn extend(&mut self, values: &Self) {
         self.tensors.extend(values.tensors.iter().cloned());
         let numbers = values.numbers.iter();
@@ -80,12 +79,12 @@ impl Payload {
             .extend(numbers.map(|(name, bits)| (name.clone(), *bits)));
     }
 
-    /// The head.
+    /// Reads the head.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, PayloadError> {
         Ok(serde_json::from_str(&self.head)?)
     }
 
-    /// Of a reply: why the host could not do what it was asked, if it could not.
+    /// If this is the reply of a host that could not do what was requested: why not.
     pub fn failure(&self) -> Option<String> {
         match self.read() {
             Ok(Reply::Failed(why)) => Some(why),
@@ -99,7 +98,7 @@ impl Payload {
     ///
     /// Two tensors have one name, or one has fewer bytes than its shape says.
     pub fn encode(&self) -> Result<Vec<u8>, PayloadError> {
-        // One entry: a hash map of more has no order, and equal payloads must be equal bytes.
+        // A single entry, because the order of a hash map's entries varies and equal payloads must have equal bytes.
         let head = serde_json::to_string(&(&self.head, &self.numbers))?;
         let head = HashMap::from([(HEAD.to_owned(), head)]);
         let tensors = self.tensors.iter();
@@ -107,11 +106,11 @@ impl Payload {
         Ok(serialize(tensors, Some(head))?)
     }
 
-    /// Reads bytes that [`encode`](Self::encode) gave. What they mean is checked by who receives them.
+    /// Reads the bytes of [`encode`](Self::encode). The receiver has to check the values.
     ///
     /// # Errors
     ///
-    /// See [`PayloadError`]. No bytes whatever cause a panic.
+    /// See [`PayloadError`]. Malformed bytes cause an error and never a panic.
     pub fn decode(bytes: &[u8]) -> Result<Self, PayloadError> {
         let (_, metadata): (_, Metadata) = SafeTensors::read_metadata(bytes)?;
         let head = metadata.metadata().as_ref().and_then(|all| all.get(HEAD));
@@ -145,11 +144,11 @@ impl Payload {
         })
     }
 
-    /// What a request is about.
+    /// The subject of a request.
     ///
     /// # Errors
     ///
-    /// It is no request.
+    /// The payload is not a request.
     pub fn subject(&self) -> Result<Subject, PayloadError> {
         let request: Request = self.read()?;
         let (run, entries) = match &request.task {
@@ -172,8 +171,9 @@ impl Payload {
         named.next().map(|(_, tensor)| tensor.as_ref())
     }
 
-    /// Bytes of what the algorithm sends, as the wire table counts them: four for each element of a tensor and
-    /// for each number, eight for each element of a sum over clients. The head and reports of losses are left out.
+    /// The bytes of the values that the algorithm sends, as the wire table counts them: four for each element of a
+    /// tensor and for each number, eight for each element of a sum over clients. The head and reports of losses do
+    /// not count.
     pub fn wire_bytes(&self) -> usize {
         let sent = self.tensors.iter();
         let sent = sent.filter(|(name, _)| !name.ends_with(LOSSES));

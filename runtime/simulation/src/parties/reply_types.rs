@@ -1,6 +1,6 @@
-//! What a coordinator knows of the values that a region sends, beyond their kinds: how many classes labels
-//! have, the shape of a row, and which numbers are weights. A reply with other values is refused, and its
-//! clients are lost. On the server, such a value would end the round of all clients, or the process.
+//! The types of the values that a region sends, beyond their kinds: the number of classes of labels, the shape of a
+//! row, and which numbers are weights. A reply with other values is refused, and its clients are lost. Without the
+//! check, a wrong value from one party would end the round of all clients, or the coordinator's process.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,7 +17,7 @@ use super::value_type::{NumberRange, ValueType};
 pub(super) struct ReplyTypes(Vec<Vec<Vec<ValueType>>>);
 
 impl ReplyTypes {
-    /// Those of a program.
+    /// The types of a program.
     ///
     /// # Errors
     ///
@@ -28,13 +28,14 @@ impl ReplyTypes {
         types.collect::<Result<_, CompileError>>().map(Self)
     }
 
-    /// Those of a region of a phase.
+    /// The types of the outputs of a region of a phase.
     pub fn of_region(&self, phase: usize, region: usize) -> &[ValueType] {
         let region = self.0.get(phase).and_then(|regions| regions.get(region));
         region.map(Vec::as_slice).unwrap_or_default()
     }
 }
 
+/// The types of the outputs of each region of a phase.
 fn of_phase(phase: &Program, split: &Split) -> Vec<Vec<ValueType>> {
     let module = phase.linked();
     let (sources, weights) = (solve(module, &mut LabelSources(module)), weights(module));
@@ -60,6 +61,7 @@ fn of_phase(phase: &Program, split: &Split) -> Vec<Vec<ValueType>> {
     split.regions.iter().map(of).collect()
 }
 
+/// The type of an output. `row` is the shape of its rows, if it is known.
 fn of_output(
     phase: &Program,
     kind: Kind,
@@ -86,27 +88,27 @@ fn of_output(
     }
 }
 
-/// The numbers of clients by which means over clients are weighted.
+/// The values that are weights of means over clients.
 fn weights(module: &Module) -> HashSet<Value> {
     let is_mean = |op: &&Op| op.kind == OpKind::Fed(FedOp::Reduce(Reduce::WeightedMean));
     let means = module.all_ops().filter(is_mean);
     let weights = means.filter_map(|op| op.operands.get(1).copied());
-    // Those of some clients of a cohort, or on the server, are the same numbers.
-    let handed_on = module.all_ops().filter_map(|op| match &op.kind {
+    // `restrict` and `gather` pass numbers on, so a weight may be the result of such an operation.
+    let passed_on = module.all_ops().filter_map(|op| match &op.kind {
         OpKind::Fed(FedOp::Restrict | FedOp::Gather) => {
             Some((*op.results.first()?, *op.operands.first()?))
         }
         _ => None,
     });
-    let handed_on: HashMap<Value, Value> = handed_on.collect();
-    let from = |weight| std::iter::successors(Some(weight), |v| handed_on.get(v).copied());
+    let passed_on: HashMap<Value, Value> = passed_on.collect();
+    let from = |weight| std::iter::successors(Some(weight), |v| passed_on.get(v).copied());
     weights.flat_map(from).collect()
 }
 
-/// What labels are made of.
+/// What labels are computed from.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct LabelSource {
-    /// Classes of examples.
+    /// The classes of examples.
     classes: bool,
     /// Anything else: tokens, numbers of clients, or what a state holds.
     other: bool,
@@ -149,7 +151,7 @@ impl Analysis for LabelSources<'_> {
                 LabelSource::CLASSES
             }
             OpKind::Fed(FedOp::EveryClass | FedOp::LocalClasses) => LabelSource::CLASSES,
-            // These hand rows on.
+            // These operations pass rows on.
             OpKind::Fed(
                 FedOp::Broadcast | FedOp::Scatter | FedOp::Gather | FedOp::Restrict | FedOp::Concat,
             )

@@ -1,5 +1,5 @@
-//! The rows of features and labels that a region sends, as far as its graphs tell: the shape of a row, and which
-//! values have as many rows as each other.
+//! The rows of features and labels that a region sends, as far as they follow from its graphs: the shape of a row, and
+//! which values have equally many rows.
 
 use fedround_exec::Program;
 use fedround_exec::program::Variant;
@@ -7,48 +7,48 @@ use fedround_ir::fed::{Kind, OpKind, OptOp, Value};
 use fedround_passes::parties::Region;
 use fedround_passes::schedule::{Block, Item};
 
-use super::table::code_of;
+use super::table::map_of_region;
 
-/// The rows of a value.
+/// What is known of the rows of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Rows {
-    /// The shape of one of them.
+    /// The shape of one row.
     pub shape: Vec<usize>,
-    /// Where they come from, if there is one for each of some examples.
+    /// The examples from which the rows are computed, if there is one row for each; `None` otherwise.
     pub source: Option<Source>,
 }
 
-/// Which examples rows are of: the batch that they are made of, and the ops that collect or draw them, from the
-/// inside.
+/// The examples from which rows are computed: their batch, and the operations that collect or draw rows, from the
+/// innermost to the outermost. Values with the same source have equally many rows.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Source {
     batch: Value,
     ops: Vec<Value>,
 }
 
-/// A value is traced back through so many steps.
+/// The largest number of operations through which a value is traced back.
 const DEPTH: usize = 8;
 
-/// The rows of each output of a region; `None` of those that depend on features or labels that were sent to it,
-/// or that it kept.
+/// The rows of each output of a region. `None` for other kinds of values, and for values that depend on features or
+/// labels that the client received or kept.
 pub(super) fn rows_sent(phase: &Program, region: &Region) -> Vec<Option<Rows>> {
-    let code = code_of(&phase.schedule().round, region.client);
+    let code = map_of_region(&phase.schedule().round, region.client);
     let rows = |i: usize| {
         let (_, code) = code?;
         let value = *code.yields.get(i)?;
         let output = region.outputs.get(i)?;
         (output.send && is_rows(output.kind)).then_some(())?;
-        // What differs between batches of two sizes is no part of a row.
-        let made = [2, 3].map(|batch| (batch, Tracer { phase, batch }.made(code, value, DEPTH)));
-        let [(n, Some(small)), (m, Some(large))] = made else {
+        // Traced with batches of two sizes: only the number of rows may differ between them.
+        let traced = [2, 3].map(|batch| (batch, Tracer { phase, batch }.trace(code, value, DEPTH)));
+        let [(n, Some(small)), (m, Some(large))] = traced else {
             return None;
         };
         let (small_rows, shape) = small.shape.split_first()?;
         let (large_rows, other) = large.shape.split_first()?;
-        let follow = (*small_rows, *large_rows) == (n, m);
+        let one_row_each = (*small_rows, *large_rows) == (n, m);
         (shape == other).then(|| Rows {
             shape: shape.to_vec(),
-            source: small.source.filter(|_| follow),
+            source: small.source.filter(|_| one_row_each),
         })
     };
     (0..region.outputs.len()).map(rows).collect()
@@ -59,22 +59,21 @@ pub(super) fn is_rows(kind: Kind) -> bool {
     matches!(kind, Kind::Tensor | Kind::Labels)
 }
 
-/// Traces values of a phase, with all batches of one size.
+/// Traces the values of a phase back to batches, which all have the same size.
 struct Tracer<'p> {
     phase: &'p Program,
     batch: usize,
 }
 
-/// What is traced of a value: its shape where one batch is all that there is, and the only source of the rows
-/// that it is made of.
-struct Made {
+/// A traced value: its shape if a client has a single batch, and the source of its rows, if there is only one.
+struct Traced {
     shape: Vec<usize>,
     source: Option<Source>,
 }
 
 impl Tracer<'_> {
-    /// A value that code makes.
-    fn made(&self, code: &Block, value: Value, depth: usize) -> Option<Made> {
+    /// Traces a value that an item of `code` computes.
+    fn trace(&self, code: &Block, value: Value, depth: usize) -> Option<Traced> {
         let depth = depth.checked_sub(1)?;
         for (item, _) in &code.items {
             let control = match item {
@@ -82,7 +81,7 @@ impl Tracer<'_> {
                 Item::Compute(i) => {
                     let segment = self.phase.schedule().segments.get(*i)?;
                     if segment.outs.contains(&value) {
-                        return self.computed(code, (*i, value), depth);
+                        return self.trace_segment(code, (*i, value), depth);
                     }
                     continue;
                 }
@@ -98,17 +97,22 @@ impl Tracer<'_> {
                 (OpKind::Opt(OptOp::SmallestRows), None) => (code, operand(2)),
                 _ => return None,
             };
-            let mut made = self.made(code, from?, depth)?;
-            if let Some(source) = &mut made.source {
+            let mut traced = self.trace(code, from?, depth)?;
+            if let Some(source) = &mut traced.source {
                 source.ops.extend(op.results.first());
             }
-            return Some(made);
+            return Some(traced);
         }
         None
     }
 
-    /// A value that a compute segment makes.
-    fn computed(&self, code: &Block, (index, value): (usize, Value), depth: usize) -> Option<Made> {
+    /// Traces a value that a compute segment computes.
+    fn trace_segment(
+        &self,
+        code: &Block,
+        (index, value): (usize, Value),
+        depth: usize,
+    ) -> Option<Traced> {
         let ins = &self.phase.schedule().segments.get(index)?.ins;
         let (mut batches, mut rows, mut sources) = (vec![], vec![], vec![]);
         for &v in ins {
@@ -119,9 +123,9 @@ impl Tracer<'_> {
                     sources.push(Some(Source { batch, ops }));
                 }
                 kind if is_rows(kind) => {
-                    let made = self.made(code, v, depth)?;
-                    rows.push(made.shape);
-                    sources.push(made.source);
+                    let traced = self.trace(code, v, depth)?;
+                    rows.push(traced.shape);
+                    sources.push(traced.source);
                 }
                 _ => {}
             }
@@ -133,12 +137,12 @@ impl Tracer<'_> {
             clients: 1,
             each: vec![false; ins.len()],
         };
-        // A model that cannot be traced for such a batch says nothing of its rows.
+        // If the model cannot be traced for this batch size, nothing is known of the rows.
         let segment = self.phase.segment(&variant).ok()?;
         let (_, ty) = segment.rows.iter().find(|(v, _)| *v == value)?;
         sources.dedup();
         let only = (sources.len() == 1).then(|| sources.pop()).flatten();
-        Some(Made {
+        Some(Traced {
             shape: ty.shape.clone(),
             source: only.flatten(),
         })

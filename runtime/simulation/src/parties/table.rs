@@ -1,4 +1,4 @@
-//! The regions of a program's phases, and which leaves of parameters cross with each of their values.
+//! The regions of a program's phases, and which leaves of parameters are sent with each of their values.
 
 use fedround_exec::{CompileError, Program};
 use fedround_ir::fed::{OpKind, TreeOp, Value};
@@ -8,13 +8,13 @@ use fedround_passes::schedule::{Block, Control, Item};
 
 use crate::context::missing;
 use crate::error::RunError;
-use crate::regions::Job;
+use crate::regions::MapJob;
 
-/// The splits of all phases, in order.
-pub(super) struct Table(Vec<Split>);
+/// The regions of all phases, in order.
+pub(super) struct RegionTable(Vec<Split>);
 
-impl Table {
-    /// That of a program.
+impl RegionTable {
+    /// The regions of a program.
     ///
     /// # Errors
     ///
@@ -36,8 +36,8 @@ impl Table {
         self.0.get(phase)?.regions.get(index)
     }
 
-    /// The region that a job is, and its index.
-    pub fn of_job(&self, phase: usize, job: &Job<'_>) -> Result<(usize, &Region), RunError> {
+    /// The region whose code is that of a map, and its index.
+    pub fn of_job(&self, phase: usize, job: &MapJob<'_>) -> Result<(usize, &Region), RunError> {
         let client = job.body.args.first();
         let regions = self.0.get(phase).map(|split| split.regions.iter());
         let mut regions = regions.into_iter().flatten().enumerate();
@@ -46,28 +46,28 @@ impl Table {
     }
 }
 
-/// Whether each leaf of a value crosses.
-pub(super) fn crossing(program: &Program, without: &Leaves) -> Vec<bool> {
+/// For each leaf of a value of parameters, whether it is sent. The leaves `without` are not.
+pub(super) fn sent_leaves(program: &Program, without: &Leaves) -> Vec<bool> {
     let left_out = program.leaf_mask(without).into_iter();
     left_out.map(|left_out| !left_out).collect()
 }
 
-/// The map of a schedule whose code a region is.
-pub(super) fn code_of(block: &Block, client: Value) -> Option<(&Control, &Block)> {
+/// The map in a schedule whose code is that of a region. Regions are identified by their client argument.
+pub(super) fn map_of_region(block: &Block, client: Value) -> Option<(&Control, &Block)> {
     block.items.iter().find_map(|(item, _)| match item {
         Item::Control(control) => {
             let body = control.body.as_ref()?;
             match body.args.first() == Some(&client) {
                 true => Some((&**control, body)),
-                false => code_of(body, client),
+                false => map_of_region(body, client),
             }
         }
         Item::Compute(_) => None,
     })
 }
 
-/// The input that a leaf of a yielded value is returned from unchanged, by its place among the inputs.
-pub(super) fn returned(
+/// The index of the input that a leaf of a yielded value equals, if the code returns the leaf unchanged.
+pub(super) fn unchanged_input(
     program: &Program,
     code: &Block,
     value: Value,
@@ -90,7 +90,7 @@ pub(super) fn returned(
                 true => taken,
                 false => rest,
             };
-            returned(program, code, *from, leaf)
+            unchanged_input(program, code, *from, leaf)
         }
         _ => None,
     }

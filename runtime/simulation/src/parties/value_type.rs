@@ -4,33 +4,33 @@ use fedround_store::TensorBytes;
 
 use super::error::ContentError;
 
-/// What a value must be. The default allows everything of its kind.
+/// The type of a value. The default allows all values of a kind.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct ValueType {
-    /// The shape of a row of features or labels, of which there is one at least.
+    /// The shape of a row of features or labels, which have at least one row. `None` allows any shape.
     pub row: Option<Vec<usize>>,
-    /// The place of an earlier value that has as many rows.
+    /// The index of an earlier output with equally many rows; `None` if there is none.
     pub as_many_rows_as: Option<usize>,
-    /// Labels are from 0 to below it.
+    /// The number of classes: labels are from 0 to below it. `None` allows any label.
     pub classes: Option<usize>,
-    /// What a number may be.
+    /// The allowed range of a number.
     pub number: NumberRange,
 }
 
-/// What a number may be.
+/// The allowed range of a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum NumberRange {
-    /// Anything.
+    /// Any number.
     #[default]
     Any,
-    /// What single precision holds: sums of such numbers are finite. One that is not finite is of a client that
-    /// diverged, which is another matter.
+    /// A number in the range of single precision, so that sums of such numbers are finite. NaN and infinities are
+    /// allowed: they come from clients that diverged, which the coordinator handles elsewhere.
     Single,
     /// A weight in a mean over clients, which is at least 0 and at most [`MOST_WEIGHT`].
     Weight,
 }
 
-/// The largest weight: double precision counts one by one up to here, and clients weigh by counts.
+/// The largest weight, 2⁵³: up to here double precision represents every integer, and weights are numbers of examples.
 const MOST_WEIGHT: f64 = 9_007_199_254_740_992.0;
 
 impl ValueType {

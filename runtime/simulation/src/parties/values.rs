@@ -1,5 +1,5 @@
-//! Values of clients as named tensors and numbers, and back. What comes back is checked against the
-//! region's table by name, kind and shape, and against what else is known of its [type](ValueType).
+//! Converts values of clients to named tensors and numbers of a message, and back. Values that are read from a
+//! message are checked by their name, kind and shape, and by what else is known of their [type](ValueType).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,15 +18,15 @@ use super::payload::{Numbers, Payload};
 use super::value_type::ValueType;
 use crate::error::RunError;
 use crate::tensor_bytes::{from_bytes, to_bytes};
-use crate::value::RtVal;
+use crate::value::RuntimeValue;
 use crate::value::batching::apply;
 
-/// Adds a value to a message. Of parameters only those leaves are sent that `crossing` marks.
-pub(super) fn put(
+/// Adds a value to a message. Of parameters, only the leaves that `sent_leaves` marks are added.
+pub(super) fn write_value(
     message: &mut Payload,
     name: &str,
-    (program, kind, crossing): (&Program, Kind, &[bool]),
-    value: &RtVal,
+    (program, kind, sent_leaves): (&Program, Kind, &[bool]),
+    value: &RuntimeValue,
 ) -> Result<(), RunError> {
     let unsendable = || ContentError::Unsendable {
         name: name.to_owned(),
@@ -36,9 +36,9 @@ pub(super) fn put(
         Ok(to_bytes(leaves)?.ok_or_else(unsendable)?)
     };
     match (kind, value) {
-        (Kind::Params, RtVal::Params(leaves)) => {
+        (Kind::Params, RuntimeValue::Params(leaves)) => {
             let named = program.model().parameters().iter().zip(leaves);
-            let sent = named.zip(crossing).filter(|(_, sent)| **sent);
+            let sent = named.zip(sent_leaves).filter(|(_, sent)| **sent);
             let (names, leaves): (Vec<&str>, Vec<DispatchTensor>) = sent
                 .map(|(((leaf, _), tensor), _)| (leaf.as_str(), tensor.clone()))
                 .unzip();
@@ -46,12 +46,12 @@ pub(super) fn put(
             let names = names.into_iter().map(|leaf| format!("{name}.{leaf}"));
             message.tensors.extend(names.zip(bytes));
         }
-        (Kind::Scalar | Kind::Tensor | Kind::Labels, RtVal::Tensor(tensor)) => {
+        (Kind::Scalar | Kind::Tensor | Kind::Labels, RuntimeValue::Tensor(tensor)) => {
             let bytes = bytes(std::slice::from_ref(tensor))?.into_iter();
             let named = bytes.map(|bytes| (name.to_owned(), Arc::new(bytes)));
             message.tensors.extend(named);
         }
-        (Kind::Scalar, RtVal::Host(x)) => {
+        (Kind::Scalar, RuntimeValue::Number(x)) => {
             message.numbers.insert(name.to_owned(), x.to_bits());
         }
         _ => return Err(unsendable().into()),
@@ -59,8 +59,8 @@ pub(super) fn put(
     Ok(())
 }
 
-/// Adds parameters as they were encoded: their bytes, filled up with zeros to whole words.
-pub(super) fn put_encoded(message: &mut Payload, name: &str, encoded: &[u8]) {
+/// Adds encoded parameters to a message: their bytes, padded with zeros to whole 32-bit integers.
+pub(super) fn write_encoded(message: &mut Payload, name: &str, encoded: &[u8]) {
     let mut data = encoded.to_vec();
     data.resize(encoded.len().next_multiple_of(WORD), 0);
     let bytes = TensorBytes {
@@ -72,17 +72,17 @@ pub(super) fn put_encoded(message: &mut Payload, name: &str, encoded: &[u8]) {
     message.tensors.push((name, Arc::new(bytes)));
 }
 
-/// Bytes of an integer.
+/// The bytes of a 32-bit integer.
 const WORD: usize = 4;
 
-/// Takes values out of a message.
-pub(super) struct Taking<'p> {
+/// Reads the values of a message. Each value can be read once.
+pub(super) struct PayloadReader<'p> {
     tensors: BTreeMap<String, Arc<TensorBytes>>,
     numbers: Numbers,
     program: &'p Program,
 }
 
-impl<'p> Taking<'p> {
+impl<'p> PayloadReader<'p> {
     pub fn new(payload: &Payload, program: &'p Program) -> Self {
         Self {
             tensors: payload.tensors.iter().cloned().collect(),
@@ -91,20 +91,20 @@ impl<'p> Taking<'p> {
         }
     }
 
-    /// A value by its name. Leaves of parameters that do not cross are those of `fill`.
+    /// Reads a value by its name. Leaves of parameters that are not sent are those that `fill` gives.
     pub fn value(
         &mut self,
         name: &str,
-        (kind, crossing, ty): (Kind, &[bool], &ValueType),
+        (kind, sent_leaves, ty): (Kind, &[bool], &ValueType),
         fill: impl Fn(usize) -> Option<DispatchTensor>,
-    ) -> Result<RtVal, ContentError> {
+    ) -> Result<RuntimeValue, ContentError> {
         if kind != Kind::Params {
             if kind == Kind::Scalar
                 && let Some(bits) = self.numbers.remove(name)
             {
                 let number = f64::from_bits(bits);
                 ty.check_number(name, number)?;
-                return Ok(RtVal::Host(number));
+                return Ok(RuntimeValue::Number(number));
             }
             if let Some(tensor) = self.tensors.get(name) {
                 ty.check_tensor(name, tensor)?;
@@ -114,27 +114,27 @@ impl<'p> Taking<'p> {
                 _ => ElementType::F32,
             };
             let shape: Option<&[usize]> = (kind == Kind::Scalar).then_some(&[1]);
-            return Ok(RtVal::Tensor(self.tensor(name, element, shape)?));
+            return Ok(RuntimeValue::Tensor(self.tensor(name, element, shape)?));
         }
         let leaves = self.program.model().parameters();
         let mut all = Vec::with_capacity(leaves.len());
-        for (i, ((leaf, ty), crosses)) in leaves.iter().zip(crossing).enumerate() {
+        for (i, ((leaf, ty), crosses)) in leaves.iter().zip(sent_leaves).enumerate() {
             let name = format!("{name}.{leaf}");
             all.push(match crosses {
                 true => self.tensor(&name, ElementType::F32, Some(&ty.shape))?,
                 false => fill(i).ok_or(ContentError::Missing { name })?,
             });
         }
-        Ok(RtVal::Params(all))
+        Ok(RuntimeValue::Params(all))
     }
 
-    /// Parameters that were sent encoded, added to what was received.
+    /// Reads encoded parameters, and adds them to the parameters `onto` that the client had received.
     pub fn encoded(
         &mut self,
         name: &str,
         codec: &Codec,
-        onto: Option<&RtVal>,
-    ) -> Result<RtVal, ContentError> {
+        onto: Option<&RuntimeValue>,
+    ) -> Result<RuntimeValue, ContentError> {
         let name = format!("{name}.encoded");
         let missing = || ContentError::Missing { name: name.clone() };
         let sent = self.tensors.remove(&name).ok_or_else(missing)?;
@@ -157,15 +157,15 @@ impl<'p> Taking<'p> {
         let device = self.program.device();
         let tensors = tensors.map(|(values, shape)| from_floats(values, shape, device));
         let Some(onto) = onto else {
-            return Ok(RtVal::Params(tensors.collect()));
+            return Ok(RuntimeValue::Params(tensors.collect()));
         };
         let sums = onto.tensors().iter().zip(tensors);
         let sums = sums.map(|(a, b)| apply(&Op::Add, vec![a.clone(), b]));
         let sums = sums.collect::<Option<_>>();
-        sums.map(RtVal::Params).ok_or_else(missing)
+        sums.map(RuntimeValue::Params).ok_or_else(missing)
     }
 
-    /// A leaf of a sum over clients.
+    /// Reads a leaf of a sum over clients.
     pub fn sum(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f64>, ContentError> {
         let name = name.to_owned();
         let Some(bytes) = self.tensors.remove(&name) else {
@@ -179,7 +179,7 @@ impl<'p> Taking<'p> {
         })
     }
 
-    /// A tensor by its name; without a shape, one of any.
+    /// Reads a tensor by its name. Without a shape, any shape is accepted.
     pub fn tensor(
         &mut self,
         name: &str,
@@ -203,7 +203,7 @@ impl<'p> Taking<'p> {
         })
     }
 
-    /// Ends: everything must have been taken.
+    /// Checks that every value of the message was read.
     pub fn finish(self) -> Result<(), ContentError> {
         let names = self.tensors.into_keys().chain(self.numbers.into_keys());
         match names.into_iter().next() {

@@ -1,4 +1,4 @@
-//! Deals the clients of a cohort to devices and groups, and prepares what each group reads.
+//! Assigns the clients of a cohort to devices and groups, and prepares the operands of each group.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -9,14 +9,14 @@ use fedround_passes::schedule::{Block, Item};
 
 use crate::context::RoundContext;
 use crate::error::RunError;
-use crate::value::RtVal;
+use crate::value::RuntimeValue;
 use crate::value::batching::stack;
 
-/// What a map reads, on one device: what all clients share is carried there once.
-pub(crate) struct Given<'a> {
+/// A map's operands on one device. Values that all clients share are copied to the device once.
+pub(crate) struct DeviceOperands<'a> {
     operands: Vec<Operand<'a>>,
-    /// Values of the server.
-    pub around: Vec<(Value, RtVal)>,
+    /// Values of the server that the map's code reads.
+    pub server_values: Vec<(Value, RuntimeValue)>,
 }
 
 #[allow(
@@ -24,48 +24,53 @@ pub(crate) struct Given<'a> {
     reason = "with GPUs built in a tensor's handle is large; few of these live at a time"
 )]
 enum Operand<'a> {
-    Shared(RtVal),
-    Each(&'a [RtVal]),
+    /// One value for all clients.
+    Shared(RuntimeValue),
+    /// A value for each client, in the order of the cohort.
+    PerClient(&'a [RuntimeValue]),
 }
 
-impl<'a> Given<'a> {
-    /// What a map's operands are to the clients of a device.
+impl<'a> DeviceOperands<'a> {
+    /// Copies the shared operands of a map to a device.
     pub fn new(
         cx: &RoundContext<'_>,
-        operands: &[&'a RtVal],
-        around: &[(Value, RtVal)],
+        operands: &[&'a RuntimeValue],
+        server_values: &[(Value, RuntimeValue)],
     ) -> Result<Self, RunError> {
         let device = cx.program.device();
-        let operand = |value: &&'a RtVal| match value {
-            RtVal::Clients(_, values) => Ok(Operand::Each(values)),
-            RtVal::Broadcast(_, value) => Ok(Operand::Shared(value.as_ref().clone().at(device)?)),
+        let operand = |value: &&'a RuntimeValue| match value {
+            RuntimeValue::Clients(_, values) => Ok(Operand::PerClient(values)),
+            RuntimeValue::Broadcast(_, value) => {
+                Ok(Operand::Shared(value.as_ref().clone().to_device(device)?))
+            }
             value => Ok(Operand::Shared((*value).clone())),
         };
-        let around = around.iter().cloned();
-        let around = around.map(|(v, value)| Ok((v, value.at(device)?)));
+        let server_values = server_values.iter().cloned();
+        let server_values = server_values.map(|(v, value)| Ok((v, value.to_device(device)?)));
         Ok(Self {
             operands: operands
                 .iter()
                 .map(operand)
                 .collect::<Result<_, RunError>>()?,
-            around: around.collect::<Result<_, RunError>>()?,
+            server_values: server_values.collect::<Result<_, RunError>>()?,
         })
     }
 
-    /// The arguments of a group; `None` where values of its clients do not stack.
+    /// The arguments of a group, stacked over its members, which are positions in the cohort. `None` if the values
+    /// of the members cannot be stacked.
     pub fn arguments(
         &self,
         cx: &RoundContext<'_>,
         members: &[usize],
-    ) -> Result<Option<Vec<RtVal>>, RunError> {
+    ) -> Result<Option<Vec<RuntimeValue>>, RunError> {
         let device = cx.program.device();
         let mut arguments = Vec::with_capacity(self.operands.len());
         for operand in &self.operands {
             let argument = match operand {
                 Operand::Shared(value) => Some(value.clone()),
-                Operand::Each(values) => {
-                    let own = members.iter().map(|&i| values[i].clone().at(device));
-                    let mut own: Vec<RtVal> = own.collect::<Result<_, _>>()?;
+                Operand::PerClient(values) => {
+                    let own = members.iter().map(|&i| values[i].clone().to_device(device));
+                    let mut own: Vec<RuntimeValue> = own.collect::<Result<_, _>>()?;
                     match own.len() {
                         1 => own.pop(),
                         _ => stack(&own, device),
@@ -78,7 +83,8 @@ impl<'a> Given<'a> {
     }
 }
 
-/// Whether code makes values that have not as many rows for every client: it runs for one at a time.
+/// Whether code makes values whose number of rows differs between clients. Such values cannot be stacked, so the
+/// code runs for one client at a time.
 fn is_ragged(block: &Block) -> bool {
     let ragged = |kind: &OpKind| {
         matches!(
@@ -96,53 +102,57 @@ fn is_ragged(block: &Block) -> bool {
     })
 }
 
-/// The clients of a map in [`groups`], for devices of which there is one at least if there are clients.
-pub(crate) fn deal(
+/// Assigns the clients of a map to devices and [groups](device_groups). There is at least one device if there are
+/// clients.
+pub(crate) fn assign_groups(
     devices: &[RoundContext<'_>],
     body: &Block,
     ids: &[usize],
-    operands: &[&RtVal],
+    operands: &[&RuntimeValue],
 ) -> Vec<(usize, Vec<usize>)> {
-    let Some(home) = devices.first() else {
+    let Some(main_device) = devices.first() else {
         return vec![];
     };
-    let alone = is_ragged(body);
-    let sizes = devices.iter().map(|cx| if alone { 1 } else { cx.group });
+    let is_single = is_ragged(body);
+    let sizes = devices
+        .iter()
+        .map(|cx| if is_single { 1 } else { cx.group_size });
     let sizes: Vec<usize> = sizes.collect();
     let shapes = |i: usize| operands.iter().map(|v| shape(v, i)).collect();
-    groups(ids, &home.dataset.client_indices, &sizes, shapes)
+    device_groups(ids, &main_device.dataset.client_indices, &sizes, shapes)
 }
 
-/// All of so many clients in blocks of `least` clients or more, for devices of which there is one at least.
-/// A map that reads the same for all clients deals those of a block to the devices and groups that it would
-/// deal them to among all clients.
-pub(crate) fn blocks(
+/// Cuts all clients into blocks of at least `min_block` clients, so that a map can run block by block. If the map's
+/// operands are the same for all clients, each block is assigned to the same devices and groups as the whole would be.
+pub(crate) fn client_blocks(
     devices: &[RoundContext<'_>],
     clients: usize,
-    least: usize,
+    min_block: usize,
 ) -> Vec<Vec<usize>> {
-    let Some(home) = devices.first() else {
+    let Some(main_device) = devices.first() else {
         return vec![];
     };
-    let body = home.program.schedule().round.items.iter();
-    let alone = body.clone().any(|(item, _)| match item {
+    let body = main_device.program.schedule().round.items.iter();
+    let is_single = body.clone().any(|(item, _)| match item {
         Item::Control(control) => control.body.as_ref().is_some_and(is_ragged),
         Item::Compute(_) => false,
     });
-    let sizes = devices.iter().map(|cx| if alone { 1 } else { cx.group });
+    let sizes = devices
+        .iter()
+        .map(|cx| if is_single { 1 } else { cx.group_size });
     let sizes: Vec<usize> = sizes.collect();
-    let parts = &home.dataset.client_indices;
+    let parts = &main_device.dataset.client_indices;
     let mut order: Vec<usize> = (0..clients).collect();
-    sort(&mut order, &sizes, |&k| Reverse(parts[k].len()));
-    cut(&order, &sizes, least)
+    sort_for_groups(&mut order, &sizes, |&k| Reverse(parts[k].len()));
+    cut_blocks(&order, &sizes, min_block)
 }
 
-/// Cuts clients in the order in which they are dealt into blocks that each device gets whole groups of.
-fn cut(order: &[usize], sizes: &[usize], least: usize) -> Vec<Vec<usize>> {
+/// Cuts clients, in the order in which they are assigned, into blocks of which each device gets whole groups.
+fn cut_blocks(order: &[usize], sizes: &[usize], min_block: usize) -> Vec<Vec<usize>> {
     let whole = sizes.iter().fold(1, |all, &size| lcm(all, size.max(1))) * sizes.len();
-    let length = whole * least.div_ceil(whole).max(1);
+    let length = whole * min_block.div_ceil(whole).max(1);
     let mut blocks: Vec<Vec<usize>> = order.chunks(length).map(<[usize]>::to_vec).collect();
-    // A block with fewer clients than devices would be dealt to some of these alone.
+    // A block with fewer clients than devices would leave some devices without clients.
     if blocks.len() > 1
         && let Some(last) = blocks.pop_if(|last| last.len() < sizes.len())
         && let Some(before) = blocks.last_mut()
@@ -161,60 +171,61 @@ fn lcm(a: usize, b: usize) -> usize {
     a / x * b
 }
 
-/// Sorts clients for devices with groups of these sizes. Those that train alone stay in their order.
-fn sort<K: Ord>(order: &mut [usize], sizes: &[usize], key: impl FnMut(&usize) -> K) {
+/// Sorts clients by a key if any device trains groups of several clients. Otherwise the order stays.
+fn sort_for_groups<K: Ord>(order: &mut [usize], sizes: &[usize], key: impl FnMut(&usize) -> K) {
     if sizes.iter().any(|&size| size > 1) {
         order.sort_by_cached_key(key);
     }
 }
 
-/// The device of each group of clients, and their positions in the cohort. Clients are dealt to the
-/// devices in turn, so that each gets as many, and of all sizes; of device `d`, up to `sizes[d]` are
-/// a group: with features and labels of the same shapes, and of like sizes, so that few sit out. Who
-/// meets whom depends on these alone, never on which device is faster.
-fn groups(
+/// The groups of a cohort: for each, its device and its clients' positions in the cohort.
+///
+/// Clients are assigned to the devices in turn, so that each device gets equally many, with few and with many
+/// examples. On device `d`, up to `sizes[d]` clients form a group. They have features and labels of the same shapes,
+/// and similar numbers of examples, so that few sit out a step. The groups do not depend on the devices' speeds.
+fn device_groups(
     ids: &[usize],
     parts: &[Vec<usize>],
     sizes: &[usize],
     shapes: impl Fn(usize) -> Vec<Vec<usize>>,
 ) -> Vec<(usize, Vec<usize>)> {
     let mut order: Vec<usize> = (0..ids.len()).collect();
-    sort(&mut order, sizes, |&i| {
+    sort_for_groups(&mut order, sizes, |&i| {
         (shapes(i), Reverse(parts[ids[i]].len()))
     });
     let mut all = vec![];
     for (device, &size) in sizes.iter().enumerate() {
         let own = order.iter().skip(device).step_by(sizes.len());
         let own: Vec<usize> = own.copied().collect();
-        let alike = own.chunk_by(|&i, &j| size <= 1 || shapes(i) == shapes(j));
-        let groups = alike.flat_map(|alike| alike.chunks(size.max(1)));
+        let same_shapes = own.chunk_by(|&i, &j| size <= 1 || shapes(i) == shapes(j));
+        let groups = same_shapes.flat_map(|clients| clients.chunks(size.max(1)));
         let groups: Vec<&[usize]> = groups.collect();
         let done = |g: usize| (g + 1) as f64 / groups.len() as f64;
         let groups = groups.iter().enumerate();
         all.extend(groups.map(|(g, members)| (done(g), (device, members.to_vec()))));
     }
-    // Results are taken in this order: none waits long if all devices take as long.
+    // Outcomes are taken in this order, interleaved so that no device waits long if all are equally fast.
     all.sort_by(|(a, _), (b, _)| a.total_cmp(b));
     all.into_iter().map(|(_, group)| group).collect()
 }
 
-/// How often each client stands earlier in the list: not at all, but for visits.
+/// For each client, how often it appears earlier in the list: 0, except in visits.
 pub(crate) fn turns(ids: &[usize]) -> Vec<usize> {
-    let mut met: HashMap<usize, usize> = HashMap::new();
+    let mut counts: HashMap<usize, usize> = HashMap::new();
     let turn = |&id: &usize| {
-        let met = met.entry(id).or_default();
-        *met += 1;
-        *met - 1
+        let count = counts.entry(id).or_default();
+        *count += 1;
+        *count - 1
     };
     ids.iter().map(turn).collect()
 }
 
-/// The shape of the `i`-th client's features or labels; of anything else, which has one shape for
-/// all clients, an empty one.
-fn shape(value: &RtVal, i: usize) -> Vec<usize> {
+/// The shape of the `i`-th client's features or labels. Other values have the same shape for all clients; for
+/// them the result is empty.
+fn shape(value: &RuntimeValue, i: usize) -> Vec<usize> {
     match value {
-        RtVal::Clients(_, values) => match values.get(i) {
-            Some(RtVal::Tensor(t)) => t.shape().as_slice().to_vec(),
+        RuntimeValue::Clients(_, values) => match values.get(i) {
+            Some(RuntimeValue::Tensor(t)) => t.shape().as_slice().to_vec(),
             _ => vec![],
         },
         _ => vec![],
@@ -229,7 +240,7 @@ mod tests {
     fn dealt(examples: &[usize], sizes: &[usize]) -> Vec<(usize, Vec<usize>)> {
         let ids: Vec<usize> = (0..examples.len()).collect();
         let parts: Vec<Vec<usize>> = examples.iter().map(|&n| vec![0; n]).collect();
-        groups(&ids, &parts, sizes, |_| vec![])
+        device_groups(&ids, &parts, sizes, |_| vec![])
     }
 
     #[test]
@@ -258,16 +269,16 @@ mod tests {
         let parts: Vec<Vec<usize>> = examples.iter().map(|&n| vec![0; n]).collect();
         for sizes in [&[1][..], &[5], &[2, 3], &[1, 4], &[1, 1], &[8, 1, 2]] {
             let mut order: Vec<usize> = (0..97).collect();
-            sort(&mut order, sizes, |&k| Reverse(parts[k].len()));
-            let blocks = cut(&order, sizes, 10);
+            sort_for_groups(&mut order, sizes, |&k| Reverse(parts[k].len()));
+            let blocks = cut_blocks(&order, sizes, 10);
             assert!(blocks.len() > 1, "{sizes:?}");
             let most = blocks.iter().map(Vec::len).max();
             assert!(most <= Some(48 + 2), "{sizes:?}: {most:?}");
             let mut found = vec![];
             for ids in &blocks {
-                let all = groups(ids, &parts, sizes, |_| vec![]).into_iter();
+                let all = device_groups(ids, &parts, sizes, |_| vec![]).into_iter();
                 let named = |members: Vec<usize>| members.iter().map(|&i| ids[i]).collect();
-                found.extend(all.map(|(at, members)| (at, named(members))));
+                found.extend(all.map(|(device, members)| (device, named(members))));
             }
             let mut expected = dealt(&examples, sizes);
             expected.sort();

@@ -1,77 +1,80 @@
-//! Clients in this process: a group of them at a time on each worker thread.
+//! Runs client code in this process: each worker thread runs one group of clients at a time.
 
 use burn_backend::Backend;
 use burn_dispatch::Dispatch;
 
-use super::client_groups::{Given, deal};
+use super::client_groups::{DeviceOperands, assign_groups};
 use super::state_names::state_names;
-use super::{Job, Lost, RunRegion, Take};
-use crate::client::{self, Group};
+use super::{ClientRunner, LostClients, MapJob, OutcomeSink};
+use crate::client::{self, GroupJob};
 use crate::context::{RoundContext, missing};
 use crate::error::RunError;
 use crate::workers::Workers;
 
-/// Groups of clients that each worker may be ahead of the reduction.
+/// How many groups each worker may finish before the server takes their outcomes.
 const AHEAD: usize = 2;
 
-/// Runs clients on worker threads.
-pub(crate) struct InProcess<'a> {
-    /// The devices on which they train. A device without a client gets no model.
+/// Runs client code on worker threads.
+pub(crate) struct InProcessRunner<'a> {
+    /// The context of each device on which clients train. A device without clients is sent no model.
     pub devices: &'a [RoundContext<'a>],
     pub workers: &'a Workers,
 }
 
-impl RunRegion for InProcess<'_> {
-    fn run(&mut self, job: &Job<'_>, take: Take<'_>) -> Result<Lost, RunError> {
+impl ClientRunner for InProcessRunner<'_> {
+    fn run(&mut self, job: &MapJob<'_>, sink: OutcomeSink<'_>) -> Result<LostClients, RunError> {
         let (op, body) = (job.op, job.body);
         let devices = &self.devices[..self.devices.len().min(job.ids.len())];
-        let groups = deal(devices, body, job.ids, job.operands);
-        let given = devices
+        let groups = assign_groups(devices, body, job.ids, job.operands);
+        let operands = devices
             .iter()
-            .map(|cx| Given::new(cx, job.operands, job.around));
-        let given: Vec<Given<'_>> = given.collect::<Result<_, _>>()?;
+            .map(|cx| DeviceOperands::new(cx, job.operands, job.server_values));
+        let operands: Vec<DeviceOperands<'_>> = operands.collect::<Result<_, _>>()?;
         for cx in devices {
-            // What the server computed is launched before clients read it on other threads: burn-fusion would
-            // run it when the first of them asks, and wgpu then gives them other values.
+            // Flush before clients read the server's values on other threads. Otherwise burn-fusion computes them
+            // when the first client reads them, and on wgpu the clients would then read wrong values.
             _ = Dispatch::flush(cx.program.device());
         }
         let work = |g: usize| {
-            // Here a group of clients meets its device.
-            let (at, members) = &groups[g];
-            let (cx, given) = (devices[*at], &given[*at]);
-            let of = |all: &[usize]| members.iter().map(|&i| all[i]).collect::<Vec<_>>();
-            let (own, own_turns) = (of(job.ids), of(job.turns));
-            let args = given.arguments(&cx, members)?;
-            let args = args.ok_or_else(|| missing(op, "tensor of each client"))?;
-            let group = Group {
+            let (device, members) = &groups[g];
+            let (cx, operands) = (devices[*device], &operands[*device]);
+            let of_members = |all: &[usize]| members.iter().map(|&i| all[i]).collect::<Vec<_>>();
+            let args = operands.arguments(&cx, members)?;
+            let outcomes = client::run(GroupJob {
+                cx,
+                states: job.states,
+                op,
+                body,
                 map: job.map,
-                ids: &own,
-                turns: &own_turns,
-            };
-            let outcomes = client::run(cx, job.kept, (op, body), group, args, &given.around);
+                ids: &of_members(job.ids),
+                turns: &of_members(job.turns),
+                args: args.ok_or_else(|| missing(op, "tensor of each client"))?,
+                server_values: &operands.server_values,
+            });
             if outcomes.is_err() {
-                // A thread is a stream, whose later errors would be found by who tries again.
+                // Each thread has a GPU stream of its own. Waiting here keeps errors of later operations from
+                // appearing when the round is repeated on this thread.
                 _ = Dispatch::sync(cx.program.device());
             }
             outcomes
         };
-        let mut failed = None;
-        let at: Vec<usize> = groups.iter().map(|(at, _)| *at).collect();
-        job.kept.reading_ahead(job.ids, &state_names(body), || {
+        let mut first_error = None;
+        let group_devices: Vec<usize> = groups.iter().map(|(device, _)| *device).collect();
+        job.states.reading_ahead(job.ids, &state_names(body), || {
             self.workers
-                .stream(&at, AHEAD, work, |g, outcomes| match outcomes {
+                .stream(&group_devices, AHEAD, work, |g, outcomes| match outcomes {
                     Ok(outcomes) => {
                         for (&i, outcome) in groups[g].1.iter().zip(outcomes) {
-                            let taken = take(i, outcome);
-                            failed = failed.take().or(taken.err());
+                            let added = sink(i, outcome);
+                            first_error = first_error.take().or(added.err());
                         }
                     }
-                    Err(error) => failed = failed.take().or(Some(error)),
+                    Err(error) => first_error = first_error.take().or(Some(error)),
                 });
         });
-        match failed {
+        match first_error {
             Some(error) => Err(error),
-            None => Ok(Lost::default()),
+            None => Ok(LostClients::default()),
         }
     }
 }

@@ -1,8 +1,7 @@
-//! The seam between the server's program and the clients: runs the code of a map for each client of a
-//! cohort, wherever the clients are.
+//! Runs the client code of a map for each client of a cohort, wherever the clients are.
 //!
-//! The server's interpreter knows [`RunRegion`] alone. [`InProcess`] runs clients on the worker threads of
-//! this process; [`Remote`](crate::parties::Remote) asks parties.
+//! The server's interpreter knows only the trait [`ClientRunner`]. [`InProcessRunner`] runs clients on the worker
+//! threads of this process; [`Coordinator`](crate::parties::Coordinator) sends requests to parties.
 
 pub(crate) mod client_groups;
 mod in_process;
@@ -13,48 +12,50 @@ use std::collections::BTreeSet;
 use fedround_ir::fed::{Op, Value};
 use fedround_passes::schedule::Block;
 
-use crate::client::Outcome;
+use crate::client::ClientOutcome;
 use crate::context::RoundContext;
 use crate::error::RunError;
-use crate::state::ByClient;
-use crate::value::RtVal;
+use crate::state::PerClientStates;
+use crate::value::RuntimeValue;
 
-pub(crate) use in_process::InProcess;
+pub(crate) use in_process::InProcessRunner;
 
-/// A map that is to be run for some clients.
-pub(crate) struct Job<'a> {
-    /// Where the server's work is done.
+/// A map, and the clients for which it is to run.
+pub(crate) struct MapJob<'a> {
+    /// The context of the main device.
     pub cx: RoundContext<'a>,
-    /// The number of the map among those of the round.
+    /// The number of the map within the round, from 0. Random streams depend on it.
     pub map: usize,
+    /// The operation `fed.map`.
     pub op: &'a Op,
+    /// The code of the map.
     pub body: &'a Block,
-    /// The clients, in the order of the cohort.
+    /// The clients' numbers, in the order of the cohort. A visit may list a client several times.
     pub ids: &'a [usize],
-    /// How often each of them stands earlier in the list.
+    /// For each entry of `ids`, how often the same client appears earlier in it: 0, unless the map is a visit.
     pub turns: &'a [usize],
-    /// What the map reads of each client.
-    pub operands: &'a [&'a RtVal],
-    /// Values of the server that the code reads; none in code of clients.
-    pub around: &'a [(Value, RtVal)],
-    /// The clients' states.
-    pub kept: &'a ByClient,
+    /// The map's operands, which have a value for each client.
+    pub operands: &'a [&'a RuntimeValue],
+    /// Values of the server that the code reads. Empty unless the map runs on the server.
+    pub server_values: &'a [(Value, RuntimeValue)],
+    /// The states that the code reads: those that clients keep, or those that the server keeps for them.
+    pub states: &'a PerClientStates,
 }
 
-/// Takes a client's outcome; the client is named by its place in the cohort.
-pub(crate) type Take<'t> = &'t mut dyn FnMut(usize, Outcome) -> Result<(), RunError>;
+/// Is given a client's outcome, and the client's position in the cohort.
+pub(crate) type OutcomeSink<'t> = &'t mut dyn FnMut(usize, ClientOutcome) -> Result<(), RunError>;
 
-/// Clients of whom a map has no outcome.
+/// Clients without an outcome, because their parties failed.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Lost {
-    /// Those of parties that are offline or failed.
+pub(crate) struct LostClients {
+    /// Clients of parties that are offline or failed.
     pub failed: BTreeSet<usize>,
-    /// Those of parties that did not reply in time.
+    /// Clients of parties that did not reply before the deadline.
     pub late: BTreeSet<usize>,
 }
 
-impl Lost {
-    /// All of them.
+impl LostClients {
+    /// Failed and late clients.
     pub fn all(&self) -> BTreeSet<usize> {
         self.failed.union(&self.late).copied().collect()
     }
@@ -64,21 +65,21 @@ impl Lost {
     }
 }
 
-/// Runs maps over clients.
-pub(crate) trait RunRegion {
-    /// Runs a map, and gives each client's outcome to `take` in an order that does not depend on timing.
-    /// Returns the clients that were lost, of whom there is no outcome.
+/// Runs maps over clients, in this process or at parties.
+pub(crate) trait ClientRunner {
+    /// Runs a map, and gives each client's outcome to `sink`, in an order that does not depend on timing.
+    /// Returns the clients that were lost, which have no outcome.
     ///
     /// # Errors
     ///
-    /// The first error of a client or of `take`.
-    fn run(&mut self, job: &Job<'_>, take: Take<'_>) -> Result<Lost, RunError>;
+    /// The first error of a client or of `sink`.
+    fn run(&mut self, job: &MapJob<'_>, sink: OutcomeSink<'_>) -> Result<LostClients, RunError>;
 
     /// Whether a client can take part in the round.
-    fn is_there(&self, _client: usize) -> bool {
+    fn is_available(&self, _client: usize) -> bool {
         true
     }
 
-    /// These values are about to be sent to clients, who may have earlier ones.
-    fn renew(&mut self, _values: &[Value]) {}
+    /// Forgets that these values were delivered to clients: the server is about to send new ones.
+    fn forget_delivered(&mut self, _values: &[Value]) {}
 }

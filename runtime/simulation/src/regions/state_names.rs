@@ -1,10 +1,10 @@
-//! Lists the states of a client that a map's code reads or sets.
+//! Lists the client states that a map's code uses, so that they can be read from the file ahead of time.
 
 use fedround_ir::fed::{FedOp, OpKind};
 use fedround_passes::schedule::{Block, Item};
 
-/// The names of the states that a block's code reads of each client, in order, without repetitions.
-/// One that it sets is among them: a client that sits a step out keeps its old value.
+/// The names of the client states that a block's code reads, in order, without repetitions. States that it sets
+/// are among them, because a client that sits out a step needs the old value.
 pub(super) fn state_names(block: &Block) -> Vec<&str> {
     let mut names = vec![];
     for (item, _) in &block.items {
@@ -12,7 +12,7 @@ pub(super) fn state_names(block: &Block) -> Vec<&str> {
             continue;
         };
         let inner = control.body.iter().flat_map(state_names);
-        let all = own(&control.op.kind).into_iter().chain(inner);
+        let all = state_name(&control.op.kind).into_iter().chain(inner);
         for name in all {
             if !names.contains(&name) {
                 names.push(name);
@@ -22,7 +22,8 @@ pub(super) fn state_names(block: &Block) -> Vec<&str> {
     names
 }
 
-fn own(kind: &OpKind) -> Option<&str> {
+/// The name of the state that an operation reads or sets.
+fn state_name(kind: &OpKind) -> Option<&str> {
     match kind {
         OpKind::Fed(
             FedOp::ClientState(name, _)

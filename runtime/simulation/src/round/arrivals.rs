@@ -1,35 +1,36 @@
-//! Updates that arrive one by one, or in buffers, on the virtual clock.
+//! Asynchronous rounds: updates arrive one by one, or in buffers, on the virtual clock.
 //!
-//! A client is *in flight* from the round in which it begins, with what the server dispatches then, to the
-//! one in which its update arrives. Its code runs when the update arrives, on what it was given when it began:
-//! nothing else that it reads changes in between. So the order of arrivals depends on the clock alone.
+//! A client is *in flight* from the round in which it begins to the round in which its update arrives. Its code
+//! runs when the update arrives, on the values that the server dispatched when it began; nothing else that it reads
+//! changes in between. The order of arrivals therefore depends only on the virtual clock.
 
 use fedround_ir::fed::Op;
 
 use super::server::Server;
-use crate::context::{kept_or_zeros, missing};
+use crate::context::{missing, state_or_zeros};
 use crate::error::RunError;
 use crate::faults::Fate;
 use crate::sampling::cohort;
 use crate::state::Flight;
 use crate::value::batching::leaves;
-use crate::value::{Env, RtVal};
+use crate::value::{Env, RuntimeValue};
 use fedround_ir::fed::Value;
 
 impl Server<'_> {
-    /// How many rounds were completed: the version of what the server dispatches.
+    /// The version of the values that the server dispatches: the number of completed rounds.
     fn version(&self) -> usize {
         self.cx.round.saturating_sub(1)
     }
 
-    /// Lets clients begin until so many are in flight, and waits for the next updates. Of updates that arrive
-    /// at the same time, those that began earlier come first, and then those of lower numbers.
-    pub(super) fn arrivals(&mut self, op: &Op) -> Result<RtVal, RunError> {
+    /// `fed.arrivals`: lets clients begin until the wanted number is in flight, and waits for a buffer of updates.
+    /// Of updates that arrive at the same time, those of clients that began earlier come first, and then those of
+    /// clients with lower numbers.
+    pub(super) fn arrivals(&mut self, op: &Op) -> Result<RuntimeValue, RunError> {
         let (in_flight, buffer) = self.counts(op)?;
         self.begin(in_flight.max(buffer));
         let state = &mut self.state.in_flight;
         let mut waiting = std::mem::take(&mut state.flights);
-        // What nobody was given any more.
+        // Dispatched values are dropped once no client in flight began with them.
         let begun: Vec<usize> = waiting.iter().map(|flight| flight.version).collect();
         state.sent.retain(|(_, version), _| begun.contains(version));
         waiting.sort_by(|a, b| {
@@ -38,36 +39,42 @@ impl Server<'_> {
             first.then(a.client.cmp(&b.client))
         });
         state.flights = waiting.split_off(buffer.max(1).min(waiting.len()));
-        let before = state.now;
+        let start = state.now;
         let Some(last) = waiting.last() else {
             return Err(RunError::TooFew {
                 called: in_flight,
-                there: 0,
+                responded: 0,
                 needed: 1,
             });
         };
-        state.now = last.arrives.max(before);
-        let waited = state.now - before;
+        state.now = last.arrives.max(start);
+        let waited = state.now - start;
         self.attendance.seconds = self.attendance.seconds.max(waited);
         let ids = waiting.iter().map(|flight| flight.client).collect();
         self.arrived = waiting;
-        Ok(RtVal::Cohort(ids))
+        Ok(RuntimeValue::Cohort(ids))
     }
 
-    /// Draws clients that are not in flight, and calls them; those that fail send nothing.
+    /// Draws clients that are not in flight, and lets them begin. Clients that fail or are late send nothing.
     fn begin(&mut self, in_flight: usize) {
         let (absent, version) = (self.cx.absent, self.version());
         let flights = &mut self.state.in_flight.flights;
         flights.retain(|flight| !absent.contains(&flight.client));
-        let flies = |k: &usize| flights.iter().any(|flight| flight.client == *k);
-        let free = (0..self.cx.clients()).filter(|k| !absent.contains(k) && !flies(k));
+        let is_in_flight = |k: &usize| flights.iter().any(|flight| flight.client == *k);
+        let free = (0..self.cx.clients()).filter(|k| !absent.contains(k) && !is_in_flight(k));
         let free: Vec<usize> = free.collect();
         let wanted = in_flight.saturating_sub(flights.len()).min(free.len());
-        let drawn = cohort(self.cx.seed, self.cx.round, self.draws, free.len(), wanted);
-        self.draws += 1;
+        let drawn = cohort(
+            self.cx.seed,
+            self.cx.round,
+            self.counters.cohorts,
+            free.len(),
+            wanted,
+        );
+        self.counters.cohorts += 1;
         let now = self.state.in_flight.now;
-        for place in drawn {
-            let client = free[place];
+        for position in drawn {
+            let client = free[position];
             let examples = self.cx.dataset.client_indices[client].len();
             let fate = self.cx.fates.map(|fates| fates.of(client, examples));
             let arrives = match fate {
@@ -90,47 +97,49 @@ impl Server<'_> {
         }
     }
 
-    /// Keeps a value for the clients that began in this round, and gives those that arrive theirs. A value
-    /// that was not dispatched when a client began, in another phase, is the present one.
+    /// `fed.dispatch`: stores a value for the clients that began in this round, and returns the values that the
+    /// arriving clients began with. A client that began in another phase, which did not dispatch this value, gets
+    /// the present one.
     pub(super) fn dispatch(
         &mut self,
         op: &Op,
         env: &mut Env,
-        last: &[Value],
-    ) -> Result<RtVal, RunError> {
-        let value = env.read(op.operands[0], last);
+        last_uses: &[Value],
+    ) -> Result<RuntimeValue, RunError> {
+        let value = env.read(op.operands[0], last_uses);
         let value = value.ok_or_else(|| missing(op, "value on the server"))?;
         let (program, version) = (self.cx.program, self.version());
-        let (place, kind) = (
-            self.dispatches,
+        let (index, kind) = (
+            self.counters.dispatches,
             program.schedule().module.type_of(op.results[0]).kind,
         );
-        self.dispatches += 1;
+        self.counters.dispatches += 1;
         let mut begun = self.state.in_flight.flights.iter().chain(&self.arrived);
         if begun.any(|flight| flight.version == version) {
-            let kept = leaves(&value, program.device()).ok_or_else(|| missing(op, "tensors"))?;
-            self.state.in_flight.sent.insert((place, version), kept);
+            let tensors = leaves(&value, program.device());
+            let tensors = tensors.ok_or_else(|| missing(op, "tensors"))?;
+            self.state.in_flight.sent.insert((index, version), tensors);
         }
-        let given = self.arrived.iter().map(|flight| {
-            match self.state.in_flight.sent.get(&(place, flight.version)) {
-                Some(kept) => kept_or_zeros(program, op, ("", kind), Some(kept.clone())),
+        let values = self.arrived.iter().map(|flight| {
+            match self.state.in_flight.sent.get(&(index, flight.version)) {
+                Some(sent) => state_or_zeros(program, op, ("", kind), Some(sent.clone())),
                 None => Ok(value.clone()),
             }
         });
-        let given = given.collect::<Result<_, _>>()?;
+        let values = values.collect::<Result<_, _>>()?;
         let ids = self.arrived.iter().map(|flight| flight.client).collect();
-        let given = RtVal::Clients(ids, given);
-        self.clients.renew(&op.results);
-        self.stats.bytes_down += self.wire_bytes(op.results[0], Some(&given));
-        Ok(given)
+        let dispatched = RuntimeValue::Clients(ids, values);
+        self.clients.forget_delivered(&op.results);
+        self.stats.bytes_down += self.wire_bytes(op.results[0], Some(&dispatched));
+        Ok(dispatched)
     }
 
-    /// The difference of versions, of each client that arrives.
-    pub(super) fn staleness(&self) -> RtVal {
+    /// `fed.staleness`: for each arriving client, how many rounds were completed since it began.
+    pub(super) fn staleness(&self) -> RuntimeValue {
         let version = self.version();
         let rounds = self.arrived.iter();
-        let rounds = rounds.map(|flight| RtVal::Host((version - flight.version) as f64));
+        let rounds = rounds.map(|flight| RuntimeValue::Number((version - flight.version) as f64));
         let ids = self.arrived.iter().map(|flight| flight.client).collect();
-        RtVal::Clients(ids, rounds.collect())
+        RuntimeValue::Clients(ids, rounds.collect())
     }
 }

@@ -1,4 +1,4 @@
-//! Chooses cohorts on the server: at random, by scores, or by a rank.
+//! Chooses cohorts by values on the server: by probabilities, scores, ranks or conditions.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,21 +10,28 @@ use super::server::Server;
 use crate::aggregate::weighted_sum::Weight;
 use crate::context::missing;
 use crate::error::RunError;
-use crate::interpreter::named;
-use crate::sampling::{by_scores, by_their_own};
-use crate::value::{Env, RtVal};
+use crate::interpreter::named_streams;
+use crate::sampling::{bernoulli, by_scores};
+use crate::value::{Env, RuntimeValue};
 
 /// A number of each client of a cohort.
 type Numbers = (Arc<[usize]>, Vec<f64>);
 
 impl Server<'_> {
-    /// A cohort that is chosen from values of the server. It may be empty: the round is skipped if something
-    /// is then sent to it.
-    pub(super) fn choose(&mut self, choice: Choice, op: &Op, env: &Env) -> Result<RtVal, RunError> {
+    /// `fed.bernoulli`, `fed.sample_by`, `fed.top`, `fed.where` and `fed.union`: a cohort that is chosen by values of
+    /// the server. It may be empty; the round is skipped if the server then sends something to it.
+    pub(super) fn choose(
+        &mut self,
+        choice: Choice,
+        op: &Op,
+        env: &Env,
+    ) -> Result<RuntimeValue, RunError> {
         let chosen: Vec<usize> = match choice {
             Choice::Bernoulli => {
                 let (ids, p) = match env.peek(op.operands[0]) {
-                    Some(RtVal::Clients(..) | RtVal::Broadcast(..)) => self.numbers(op, env)?,
+                    Some(RuntimeValue::Clients(..) | RuntimeValue::Broadcast(..)) => {
+                        self.numbers(op, env)?
+                    }
                     _ => {
                         let p = self.number(op, op.operands[0], env)?;
                         let ids: Arc<[usize]> = self.all_clients();
@@ -40,7 +47,7 @@ impl Server<'_> {
                         loc,
                     });
                 }
-                by_their_own(self.next_draw(Purpose::Participation), &ids, &p)
+                bernoulli(self.next_draw(Purpose::Participation), &ids, &p)
             }
             Choice::SampleBy => {
                 let (ids, scores) = self.numbers(op, env)?;
@@ -66,58 +73,65 @@ impl Server<'_> {
                 both.filter(|id| seen.insert(*id)).collect()
             }
         };
-        Ok(RtVal::Cohort(chosen.into()))
+        Ok(RuntimeValue::Cohort(chosen.into()))
     }
 
-    /// The clients of a cohort by their numbers.
-    pub(super) fn members(&self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
+    /// `fed.members`: the number of each client of a cohort.
+    pub(super) fn members(&self, op: &Op, env: &Env) -> Result<RuntimeValue, RunError> {
         let ids = cohort(op, 0, env)?;
-        let numbers = ids.iter().map(|id| RtVal::Host(*id as f64)).collect();
-        Ok(RtVal::Clients(ids, numbers))
+        let numbers = ids
+            .iter()
+            .map(|id| RuntimeValue::Number(*id as f64))
+            .collect();
+        Ok(RuntimeValue::Clients(ids, numbers))
     }
 
     /// How many clients a cohort has. The rest of the round may depend on it: if a client is lost from now on,
     /// the round is repeated without it.
-    pub(super) fn cohort_size(&mut self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
+    pub(super) fn cohort_size(&mut self, op: &Op, env: &Env) -> Result<RuntimeValue, RunError> {
         let clients = cohort(op, 0, env)?.len();
-        self.has_taken = true;
-        Ok(RtVal::Host(clients as f64))
+        self.uploads.used = true;
+        Ok(RuntimeValue::Number(clients as f64))
     }
 
-    /// The values of some clients.
-    pub(super) fn only(&self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
+    /// `fed.restrict`: the values of those clients that are in another cohort.
+    pub(super) fn restrict(&self, op: &Op, env: &Env) -> Result<RuntimeValue, RunError> {
         let wanted = cohort(op, 1, env)?;
         match env.peek(op.operands[0]) {
-            Some(RtVal::Clients(ids, values)) => {
-                let of = |id: &usize| {
-                    let at = ids.iter().position(|known| known == id)?;
-                    values.get(at).cloned()
+            Some(RuntimeValue::Clients(ids, values)) => {
+                let value_of = |id: &usize| {
+                    let position = ids.iter().position(|known| known == id)?;
+                    values.get(position).cloned()
                 };
-                let own: Option<Vec<RtVal>> = wanted.iter().map(of).collect();
-                let own = own.ok_or_else(|| missing(op, "value of each client of the cohort"))?;
-                Ok(RtVal::Clients(wanted, own))
+                let wanted_values: Option<Vec<RuntimeValue>> =
+                    wanted.iter().map(value_of).collect();
+                let wanted_values = wanted_values
+                    .ok_or_else(|| missing(op, "value of each client of the cohort"))?;
+                Ok(RuntimeValue::Clients(wanted, wanted_values))
             }
-            Some(RtVal::Broadcast(ids, value)) if wanted.iter().all(|id| ids.contains(id)) => {
-                Ok(RtVal::Broadcast(wanted, value.clone()))
+            Some(RuntimeValue::Broadcast(ids, value))
+                if wanted.iter().all(|id| ids.contains(id)) =>
+            {
+                Ok(RuntimeValue::Broadcast(wanted, value.clone()))
             }
             _ => Err(missing(op, "value of each client of the cohort")),
         }
     }
 
-    /// The `n`-th largest of some numbers, the smallest if there are fewer.
-    pub(super) fn nth_largest(&self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
+    /// `fed.nth_largest`: the `n`-th largest of the clients' numbers, or the smallest if there are fewer than `n`.
+    pub(super) fn nth_largest(&self, op: &Op, env: &Env) -> Result<RuntimeValue, RunError> {
         let (_, mut numbers) = self.numbers(op, env)?;
         numbers.sort_by(|a, b| b.total_cmp(a));
         let n = self.count(op, env)?.clamp(1, numbers.len().max(1));
         let why = "there is no largest of no numbers";
         let empty = || RunError::Empty { why, loc: op.loc };
         let found = numbers.get(n - 1).copied().ok_or_else(empty)?;
-        Ok(RtVal::Host(found))
+        Ok(RuntimeValue::Number(found))
     }
 
-    /// All clients.
+    /// `fed.all_clients`: the numbers of all clients of the round.
     pub(super) fn all_clients(&self) -> Arc<[usize]> {
-        match self.cx.everyone {
+        match self.cx.client_subset {
             Some(ids) => ids.into(),
             None => (0..self.cx.clients()).collect(),
         }
@@ -125,16 +139,16 @@ impl Server<'_> {
 
     /// The key of the next cohort that is drawn in the round.
     fn next_draw(&mut self, purpose: Purpose) -> StreamKey {
-        let draw = self.draws;
-        self.draws += 1;
+        let draw = self.counters.cohorts;
+        self.counters.cohorts += 1;
         self.cx.key(purpose).with(draw)
     }
 
     /// The key of the server's next draw from a named stream.
     pub(super) fn named_key(&mut self, name: &str) -> StreamKey {
-        let draws = self.named.entry(name.to_owned()).or_default();
+        let draws = self.counters.named.entry(name.to_owned()).or_default();
         *draws += 1;
-        named::key(self.cx, name, Drawer::Server, *draws - 1)
+        named_streams::draw_key(self.cx, name, Drawer::Server, *draws - 1)
     }
 
     /// The server's next draw from a named stream.
@@ -142,9 +156,9 @@ impl Server<'_> {
         self.named_key(name).stream()
     }
 
-    /// A number of the server.
+    /// A number of the server, in host memory.
     pub(super) fn number(&self, op: &Op, of: Value, env: &Env) -> Result<f64, RunError> {
-        let known = self.cx.program.real(of).map(RtVal::Host);
+        let known = self.cx.program.real(of).map(RuntimeValue::Number);
         let value = env.peek(of).cloned().or(known);
         let value = value.ok_or_else(|| missing(op, "number"))?;
         let numbers = Weight::numbers(&[Weight::of_scalar(&value)])?;
@@ -152,7 +166,7 @@ impl Server<'_> {
         number.ok_or_else(|| missing(op, "number"))
     }
 
-    /// How many clients an op is to find: its second operand, rounded, 0 if it is negative.
+    /// How many clients an operation chooses: its second operand, rounded, or 0 if it is negative.
     fn count(&self, op: &Op, env: &Env) -> Result<usize, RunError> {
         let n = self.number(op, op.operands[1], env)?;
         if n.is_nan() {
@@ -166,18 +180,18 @@ impl Server<'_> {
         Ok(n.round() as usize)
     }
 
-    /// The numbers of an op's first operand, and whose they are.
+    /// The numbers of an operation's first operand, and the clients to which they belong.
     ///
     /// # Errors
     ///
-    /// One of them is no number.
+    /// One of them is NaN.
     fn numbers(&self, op: &Op, env: &Env) -> Result<Numbers, RunError> {
         let (ids, numbers) = match env.peek(op.operands[0]) {
-            Some(RtVal::Clients(ids, values)) => {
+            Some(RuntimeValue::Clients(ids, values)) => {
                 let weights: Vec<Weight> = values.iter().map(Weight::of_scalar).collect();
                 (Arc::clone(ids), Weight::numbers(&weights)?)
             }
-            Some(RtVal::Broadcast(ids, value)) => {
+            Some(RuntimeValue::Broadcast(ids, value)) => {
                 let number = Weight::numbers(&[Weight::of_scalar(value)])?;
                 (Arc::clone(ids), number.repeat(ids.len()))
             }
@@ -185,9 +199,9 @@ impl Server<'_> {
         };
         match numbers.iter().position(|x| x.is_nan()) {
             None => Ok((ids, numbers)),
-            Some(at) => Err(RunError::Score {
+            Some(position) => Err(RunError::Score {
                 op: op.kind.name(),
-                client: ids.get(at).copied(),
+                client: ids.get(position).copied(),
                 loc: op.loc,
             }),
         }
@@ -197,7 +211,7 @@ impl Server<'_> {
 /// An operand that is a cohort.
 fn cohort(op: &Op, operand: usize, env: &Env) -> Result<Arc<[usize]>, RunError> {
     match op.operands.get(operand).and_then(|v| env.peek(*v)) {
-        Some(RtVal::Cohort(ids)) => Ok(Arc::clone(ids)),
+        Some(RuntimeValue::Cohort(ids)) => Ok(Arc::clone(ids)),
         _ => Err(missing(op, "cohort")),
     }
 }

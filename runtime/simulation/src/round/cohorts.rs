@@ -1,4 +1,4 @@
-//! Draws the cohorts of a round, and calls their clients, of whom some may fail or be late.
+//! Draws the cohorts of a round, and calls their clients. Some of the called clients may fail or be late.
 
 use std::sync::Arc;
 
@@ -8,61 +8,70 @@ use fedround_ir::fed::{FedOp, Op, OpKind};
 use super::server::Server;
 use crate::context::missing;
 use crate::error::RunError;
-use crate::regions::Lost;
+use crate::regions::LostClients;
 use crate::sampling::{Pass, cohort, reshuffled, rotating};
-use crate::value::{Env, RtVal};
+use crate::value::{Env, RuntimeValue};
 
 impl Server<'_> {
-    pub(super) fn sample(&mut self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
-        // None of all clients' numbers are listed: there may be many, of which few take part.
+    /// `fed.sample`: draws a fraction of all clients, or of a cohort. A late client that has joined is always drawn.
+    pub(super) fn sample(&mut self, op: &Op, env: &Env) -> Result<RuntimeValue, RunError> {
+        // `None` stands for all clients. They are not listed, because there may be millions of which few take part.
         let among = match op.operands.get(1).map(|v| env.peek(*v)) {
             None => None,
-            Some(Some(RtVal::Cohort(ids))) => Some(Arc::clone(ids)),
+            Some(Some(RuntimeValue::Cohort(ids))) => Some(Arc::clone(ids)),
             Some(_) => return Err(missing(op, "cohort")),
         };
         let clients = among.as_ref().map_or(self.cx.clients(), |ids| ids.len());
         let c = self.cx.program.real(op.operands[0]);
         let c = c.ok_or_else(|| missing(op, "fraction known before the round"))?;
-        let place = |k| {
+        let position = |k| {
             among
                 .as_ref()
                 .map_or(Some(k), |ids| ids.iter().position(|id| *id == k))
         };
-        // The newcomer's place among those drawn from, of which there are others.
-        let new = self.cx.joined().and_then(|(k, new)| Some((place(k)?, new)));
+        // The late client's position among the clients drawn from.
+        let new = self
+            .cx
+            .joined_late_client()
+            .and_then(|(k, new)| Some((position(k)?, new)));
         let others = clients - usize::from(new.is_some());
-        let m = new.map_or_else(|| sample_size(c, others), |(_, new)| new.beside(others));
-        let new = new.map(|(place, _)| place);
+        let m = new.map_or_else(
+            || sample_size(c, others),
+            |(_, new)| new.others_to_draw(others),
+        );
+        let new = new.map(|(position, _)| position);
         let wanted = m.min(others) + usize::from(new.is_some());
         let m = match self.cx.fates {
             Some(fates) => (fates.faults.over_select * m as f64).ceil() as usize,
             None => m,
         };
-        let draw = self.draws;
-        self.draws += 1;
+        let draw = self.counters.cohorts;
+        self.counters.cohorts += 1;
         let ids = cohort(self.cx.seed, self.cx.round, draw, others, m).into_iter();
         let ids = ids.map(|i| i + usize::from(new.is_some_and(|new| i >= new)));
         let ids = new.into_iter().chain(ids);
         let ids = ids.map(|i| among.as_ref().map_or(i, |ids| ids[i]));
         let ids: Vec<usize> = ids.collect();
-        Ok(RtVal::Cohort(self.call(&ids, wanted)?))
+        Ok(RuntimeValue::Cohort(self.call(&ids, wanted)?))
     }
 
-    /// A cohort most of whom are those of the round before.
-    pub(super) fn rotating(&self, op: &Op) -> Result<RtVal, RunError> {
+    /// `fed.rotating`: a cohort that replaces a few of the clients of the round before.
+    pub(super) fn rotating(&self, op: &Op) -> Result<RuntimeValue, RunError> {
         let (m, dropped) = self.counts(op)?;
-        let new = self.cx.joined();
+        let new = self.cx.joined_late_client();
         let others = self.cx.clients() - usize::from(new.is_some());
-        // No more in all: values of the spec may have a place for each.
-        let m = new.map_or(m, |(_, new)| new.beside(others).min(m.saturating_sub(1)));
+        // The cohort has the same size with the late client, because the algorithm may depend on its size.
+        let m = new.map_or(m, |(_, new)| {
+            new.others_to_draw(others).min(m.saturating_sub(1))
+        });
         let ids = rotating(self.cx.seed, self.cx.round, others, (m, dropped));
         let new = new.map(|(k, _)| k).into_iter();
-        Ok(RtVal::Cohort(new.chain(ids).collect()))
+        Ok(RuntimeValue::Cohort(new.chain(ids).collect()))
     }
 
-    /// The next clients of a random order of all.
-    pub(super) fn reshuffled(&self, op: &Op) -> Result<RtVal, RunError> {
-        if self.cx.newcomer.is_some() {
+    /// `fed.reshuffled`: the next clients of a random order of all clients.
+    pub(super) fn reshuffled(&self, op: &Op) -> Result<RuntimeValue, RunError> {
+        if self.cx.late_client.is_some() {
             return Err(RunError::LateInPasses { loc: op.loc });
         }
         let m = op.operands.first().and_then(|v| self.cx.program.index(*v));
@@ -73,72 +82,75 @@ impl Server<'_> {
         }
         let clients = self.cx.clients();
         let pass = Pass::of(self.cx.round, clients, m);
-        Ok(RtVal::Cohort(
+        Ok(RuntimeValue::Cohort(
             reshuffled(self.cx.seed, pass, clients, m).into(),
         ))
     }
 
-    /// Calls some clients; the `wanted` fastest of those that come take part.
+    /// Calls clients, and returns those that take part: the `wanted` fastest of those that arrive.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::TooFew`] if fewer than the smallest allowed number arrive. The round is then skipped.
     pub(super) fn call(
         &mut self,
         called: &[usize],
         wanted: usize,
     ) -> Result<Arc<[usize]>, RunError> {
         if called.is_empty() {
-            // Nobody was chosen: the round is skipped.
             return Err(RunError::TooFew {
                 called: 0,
-                there: 0,
+                responded: 0,
                 needed: 1,
             });
         }
         let (absent, parts) = (self.cx.absent, &self.cx.dataset.client_indices);
         let present = called.iter().copied().filter(|k| !absent.contains(k));
         let (present, offline): (Vec<usize>, Vec<usize>) =
-            present.partition(|&k| self.clients.is_there(k));
+            present.partition(|&k| self.clients.is_available(k));
         self.attendance.failed.extend(offline);
         let examples = |k: usize| parts[k].len();
         let fates = self.cx.fates;
-        let there = self.attendance.call(fates, &present, wanted, examples);
-        let needed = self.cx.least.max(1).min(wanted);
-        if there.len() < wanted && there.len() < needed {
+        let arrived = self.attendance.call(fates, &present, wanted, examples);
+        let needed = self.cx.min_clients.max(1).min(wanted);
+        if arrived.len() < wanted && arrived.len() < needed {
             return Err(RunError::TooFew {
                 called: called.len(),
-                there: there.len(),
+                responded: arrived.len(),
                 needed,
             });
         }
-        Ok(there.into())
+        Ok(arrived.into())
     }
 
-    /// Takes clients that were lost in a map out of the round: what there is of them is dropped, and the rest
-    /// of the round is that of a cohort without them. Gives the clients of the map that are left.
+    /// Removes the clients that were lost in a map from the round: their values are dropped, and the round goes on as
+    /// with a cohort without them. Returns the clients of the map that are left.
     ///
     /// # Errors
     ///
-    /// Too few are left; or the server has used what they sent, and the round has to be repeated without
-    /// them.
-    pub(super) fn lose(
+    /// Too few clients are left; or the server has already used what the lost clients sent, and the round has to be
+    /// repeated without them.
+    pub(super) fn remove_lost(
         &mut self,
         called: &[usize],
-        lost: &Lost,
+        lost: &LostClients,
         env: &mut Env,
     ) -> Result<Arc<[usize]>, RunError> {
         self.attendance.failed.extend(&lost.failed);
         self.attendance.late.extend(&lost.late);
         let lost = lost.all();
-        if self.has_taken {
+        if self.uploads.used {
             return Err(RunError::Lost {
                 clients: lost.iter().copied().collect(),
             });
         }
         let left = called.iter().filter(|k| !lost.contains(k));
         let left: Arc<[usize]> = left.copied().collect();
-        let needed = self.cx.least.max(1).min(called.len());
+        let needed = self.cx.min_clients.max(1).min(called.len());
         if left.len() < needed {
             return Err(RunError::TooFew {
                 called: called.len(),
-                there: left.len(),
+                responded: left.len(),
                 needed,
             });
         }
@@ -146,32 +158,32 @@ impl Server<'_> {
         Ok(left)
     }
 
-    /// Both operands of an op as counts.
+    /// Both operands of an operation, as counts.
     pub(super) fn counts(&self, op: &Op) -> Result<(usize, usize), RunError> {
         let count = |i: usize| self.cx.program.index(op.operands[i]);
         let counts = count(0).zip(count(1));
         counts.ok_or_else(|| missing(op, "count"))
     }
 
-    /// Clients by their numbers.
-    pub(super) fn numbered(&self, op: &Op) -> Result<RtVal, RunError> {
+    /// `fed.within` and `fed.outside`: the clients whose numbers are within a range, or outside it.
+    pub(super) fn cohort_by_number(&self, op: &Op) -> Result<RuntimeValue, RunError> {
         let (first, count) = self.counts(op)?;
         let within = first..first.saturating_add(count);
         let inside = op.kind == OpKind::Fed(FedOp::Within);
         let all = self.cx.clients();
         let ids: Vec<usize> = match inside {
-            // Few of many clients are found without a look at the others.
+            // Does not visit all clients, of which there may be millions.
             true => (within.start..within.end.min(all)).collect(),
             false => (0..all).filter(|k| !within.contains(k)).collect(),
         };
         if ids.is_empty() {
             return Err(RunError::NoClient {
                 clients: self.cx.clients(),
-                // One beyond the numbers that are left out, or the first that is chosen.
+                // The number of clients that makes the first number of the range, or after it, exist.
                 least: first.saturating_add(if inside { 1 } else { count + 1 }),
                 loc: op.loc,
             });
         }
-        Ok(RtVal::Cohort(ids.into()))
+        Ok(RuntimeValue::Cohort(ids.into()))
     }
 }

@@ -13,79 +13,84 @@ use crate::aggregate::reduction::{Reduction, bytes};
 use crate::context::missing;
 use crate::error::RunError;
 use crate::interpreter::has_rows;
-use crate::interpreter::rows::join;
-use crate::value::{Env, RtVal};
+use crate::interpreter::rows::concat_rows;
+use crate::value::{Env, RuntimeValue};
 
 impl Server<'_> {
-    /// Bytes of a value of each client.
-    pub(crate) fn wire_bytes(&self, of: Value, value: Option<&RtVal>) -> u64 {
+    /// The bytes that a value takes on the wire, over all clients of its cohort.
+    pub(super) fn wire_bytes(&self, of: Value, value: Option<&RuntimeValue>) -> u64 {
         let program = self.cx.program;
         match value {
-            Some(RtVal::Clients(_, values)) => values.iter().map(|x| bytes(program, of, x)).sum(),
-            Some(RtVal::Broadcast(ids, value)) => ids.len() as u64 * bytes(program, of, value),
+            Some(RuntimeValue::Clients(_, values)) => {
+                values.iter().map(|x| bytes(program, of, x)).sum()
+            }
+            Some(RuntimeValue::Broadcast(ids, value)) => {
+                ids.len() as u64 * bytes(program, of, value)
+            }
             _ => 0,
         }
     }
 
-    /// Counts the bytes of a value that clients send: once, however many operations read it.
-    pub(crate) fn upload(&mut self, of: Value, value: Option<&RtVal>) {
-        if self.sent.insert(of) {
+    /// Counts the bytes of a value that clients send, unless they were counted before.
+    pub(super) fn upload(&mut self, of: Value, value: Option<&RuntimeValue>) {
+        if self.uploads.counted.insert(of) {
             self.stats.bytes_up += self.wire_bytes(of, value);
         }
     }
 
-    pub(crate) fn broadcast(
+    /// `fed.broadcast`: sends a value of the server to the clients of a cohort that take part.
+    pub(super) fn broadcast(
         &mut self,
         op: &Op,
         env: &mut Env,
-        last: &[Value],
-    ) -> Result<RtVal, RunError> {
-        let Some(RtVal::Cohort(ids)) = env.peek(op.operands[1]).cloned() else {
+        last_uses: &[Value],
+    ) -> Result<RuntimeValue, RunError> {
+        let Some(RuntimeValue::Cohort(ids)) = env.peek(op.operands[1]).cloned() else {
             return Err(missing(op, "cohort"));
         };
-        // Who is in flight was decided when it began.
-        let arrive = self.arrived.iter().map(|flight| &flight.client);
-        let ids = match !ids.is_empty() && arrive.eq(ids.iter()) {
+        // Clients whose updates arrive in this round were called when they began.
+        let arrived = self.arrived.iter().map(|flight| &flight.client);
+        let ids = match !ids.is_empty() && arrived.eq(ids.iter()) {
             true => ids,
             false => self.call(&ids, ids.len())?,
         };
-        let value = env.read(op.operands[0], last);
+        let value = env.read(op.operands[0], last_uses);
         let value = value.ok_or_else(|| missing(op, "value on the server"))?;
-        self.clients.renew(&op.results);
-        let result = RtVal::Broadcast(ids, Box::new(value));
+        self.clients.forget_delivered(&op.results);
+        let result = RuntimeValue::Broadcast(ids, Box::new(value));
         self.stats.bytes_down += self.wire_bytes(op.results[0], Some(&result));
         Ok(result)
     }
 
-    /// Takes a value of each client to the other side.
-    pub(crate) fn cross(
+    /// `fed.gather` and `fed.scatter`: moves a value of each client to the server, or to the clients.
+    pub(super) fn gather_or_scatter(
         &mut self,
         op: &Op,
         env: &mut Env,
-        last: &[Value],
-    ) -> Result<RtVal, RunError> {
-        let value = env.read(op.operands[0], last);
+        last_uses: &[Value],
+    ) -> Result<RuntimeValue, RunError> {
+        let value = env.read(op.operands[0], last_uses);
         let value = value.ok_or_else(|| missing(op, "value of each client"))?;
         if op.kind == OpKind::Fed(FedOp::Gather) {
-            self.has_taken = true;
+            self.uploads.used = true;
             self.upload(op.operands[0], Some(&value));
             let of = (op.operands[0], true);
             show_all(&mut self.observer, self.cx, of, Some(&value))?;
-            self.gathered.push(op.results[0]);
+            self.uploads.observed.push(op.results[0]);
             match op.visits() {
-                true => self.come_back(op, &value, env),
+                true => self.return_visits(op, &value, env),
                 false => Ok(value),
             }
         } else {
-            self.clients.renew(&op.results);
+            self.clients.forget_delivered(&op.results);
             let sent = match op.visits() {
                 true => {
-                    self.visiting.extend(&op.results);
-                    let Some(RtVal::Cohort(hosts)) = env.peek(op.operands[1]) else {
+                    self.uploads.visiting.extend(&op.results);
+                    let Some(RuntimeValue::Cohort(hosts)) = env.peek(op.operands[1]) else {
                         return Err(missing(op, "cohort"));
                     };
                     let hosts = self.call(hosts, hosts.len())?;
-                    depart(op, value, &hosts)?
+                    send_to_hosts(op, value, &hosts)?
                 }
                 false => value,
             };
@@ -94,79 +99,90 @@ impl Server<'_> {
         }
     }
 
-    /// For each client whose value went on a visit, the mean of what it became.
-    fn come_back(&self, op: &Op, value: &RtVal, env: &Env) -> Result<RtVal, RunError> {
+    /// Ends a visit: for each client whose value was sent to other clients, the mean of their results.
+    fn return_visits(
+        &self,
+        op: &Op,
+        value: &RuntimeValue,
+        env: &Env,
+    ) -> Result<RuntimeValue, RunError> {
         let of = env.peek(op.operands[1]);
-        let (Some(RtVal::Clients(ids, _) | RtVal::Broadcast(ids, _)), RtVal::Clients(_, all)) =
-            (of, value)
+        let (
+            Some(RuntimeValue::Clients(ids, _) | RuntimeValue::Broadcast(ids, _)),
+            RuntimeValue::Clients(_, all),
+        ) = (of, value)
         else {
             return Err(missing(op, "value of each client"));
         };
-        let visited = all.chunks((all.len() / ids.len().max(1)).max(1));
-        let means = visited.map(|of_one| match of_one {
-            [alone] => Ok(alone.clone()),
+        // The results of one value are next to each other.
+        let results = all.chunks((all.len() / ids.len().max(1)).max(1));
+        let means = results.map(|of_one_value| match of_one_value {
+            [single] => Ok(single.clone()),
             _ => {
                 let mut mean = Reduction::new(Reduce::Mean, has_rows(self.cx, op.operands[0]));
-                of_one.iter().try_for_each(|value| mean.add(value, None))?;
+                of_one_value
+                    .iter()
+                    .try_for_each(|value| mean.add(value, None))?;
                 mean.finish(self.cx.program, op)
             }
         });
-        Ok(RtVal::Clients(
+        Ok(RuntimeValue::Clients(
             Arc::clone(ids),
             means.collect::<Result<_, _>>()?,
         ))
     }
 
-    /// For each row of all clients, below each other, its client's place in the cohort.
-    pub(crate) fn places(&self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
-        let rows = |value: &RtVal| match value {
-            RtVal::Tensor(t) => t.shape().as_slice().first().copied(),
+    /// `fed.positions`: for each row of the concatenated rows of all clients, the position of its client in the
+    /// cohort.
+    pub(super) fn positions(&self, op: &Op, env: &Env) -> Result<RuntimeValue, RunError> {
+        let rows = |value: &RuntimeValue| match value {
+            RuntimeValue::Tensor(t) => t.shape().as_slice().first().copied(),
             _ => None,
         };
         let counts: Option<Vec<usize>> = match env.peek(op.operands[0]) {
-            Some(RtVal::Clients(_, values)) => values.iter().map(rows).collect(),
-            Some(RtVal::Broadcast(ids, value)) => ids.iter().map(|_| rows(value)).collect(),
+            Some(RuntimeValue::Clients(_, values)) => values.iter().map(rows).collect(),
+            Some(RuntimeValue::Broadcast(ids, value)) => ids.iter().map(|_| rows(value)).collect(),
             _ => None,
         };
         let counts = counts.ok_or_else(|| missing(op, "features or labels"))?;
-        let places = counts.iter().enumerate();
-        let places: Vec<i32> = places.flat_map(|(i, n)| vec![i as i32; *n]).collect();
-        let shape = [places.len()];
+        let counts = counts.iter().enumerate();
+        let positions: Vec<i32> = counts.flat_map(|(i, n)| vec![i as i32; *n]).collect();
+        let shape = [positions.len()];
         let device = self.cx.program.device();
-        Ok(RtVal::Tensor(from_ints(places, &shape, device)))
+        Ok(RuntimeValue::Tensor(from_ints(positions, &shape, device)))
     }
 
-    /// The rows of all clients below each other.
-    pub(crate) fn concat(&mut self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
+    /// `fed.concat`: the rows of all clients, one client after another.
+    pub(super) fn concat(&mut self, op: &Op, env: &Env) -> Result<RuntimeValue, RunError> {
         let value = op.operands[0];
-        if !self.gathered.contains(&value) {
+        if !self.uploads.observed.contains(&value) {
             show_all(&mut self.observer, self.cx, (value, false), env.peek(value))?;
         }
         if !has_rows(self.cx, value) {
             return self.concat_numbers(op, env);
         }
-        let rows = |value: &RtVal| match value {
-            RtVal::Tensor(t) => Ok(transfer(t.clone(), self.cx.program.device())?),
+        let rows = |value: &RuntimeValue| match value {
+            RuntimeValue::Tensor(t) => Ok(transfer(t.clone(), self.cx.program.device())?),
             _ => Err(missing(op, "features or labels")),
         };
         let all: Result<Vec<DispatchTensor>, RunError> = match env.peek(op.operands[0]) {
-            Some(RtVal::Clients(_, values)) => values.iter().map(rows).collect(),
-            Some(RtVal::Broadcast(ids, value)) => ids.iter().map(|_| rows(value)).collect(),
+            Some(RuntimeValue::Clients(_, values)) => values.iter().map(rows).collect(),
+            Some(RuntimeValue::Broadcast(ids, value)) => ids.iter().map(|_| rows(value)).collect(),
             _ => Err(missing(op, "value of each client")),
         };
-        join(op, all?)
+        concat_rows(op, all?)
     }
 }
 
-/// Every value to each client of a cohort: those of a client stand beside each other.
-fn depart(op: &Op, value: RtVal, hosts: &[usize]) -> Result<RtVal, RunError> {
+/// Begins a visit: sends every value to each client of `hosts`. The copies of one value are next to each other.
+fn send_to_hosts(op: &Op, value: RuntimeValue, hosts: &[usize]) -> Result<RuntimeValue, RunError> {
     let values = match value {
-        RtVal::Clients(_, values) => values,
-        RtVal::Broadcast(ids, value) => vec![*value; ids.len()],
+        RuntimeValue::Clients(_, values) => values,
+        RuntimeValue::Broadcast(ids, value) => vec![*value; ids.len()],
         _ => return Err(missing(op, "value of each client")),
     };
-    let at = values.iter().flat_map(|_| hosts.iter().copied()).collect();
-    let each = values.into_iter();
-    let each = each.flat_map(|value| vec![value; hosts.len()]).collect();
-    Ok(RtVal::Clients(at, each))
+    let ids = values.iter().flat_map(|_| hosts.iter().copied()).collect();
+    let values = values.into_iter();
+    let copies = values.flat_map(|value| vec![value; hosts.len()]).collect();
+    Ok(RuntimeValue::Clients(ids, copies))
 }

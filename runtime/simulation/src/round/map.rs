@@ -1,7 +1,7 @@
-//! `fed.map`: runs the same code for every client of a cohort, and takes what each of them gives.
+//! `fed.map`: runs client code for every client of a cohort, and collects the outcomes.
 //!
-//! A map over gathered values runs in the same way on the server; its code may also read values of
-//! the server.
+//! A map over gathered values runs on the server, once for each client. Its code may also read values of the
+//! server.
 
 use std::sync::Arc;
 
@@ -12,45 +12,45 @@ use fedround_passes::schedule::{Block, Control};
 use super::observer::{Observer, show};
 use super::server::Server;
 use crate::aggregate::reduction::{Reduction, bytes};
-use crate::client::Outcome;
+use crate::client::ClientOutcome;
 use crate::context::{RoundContext, missing};
 use crate::error::RunError;
 use crate::interpreter::has_rows;
 use crate::non_finite::Diverged;
 use crate::regions::client_groups::turns;
-use crate::regions::{InProcess, Job, Lost, RunRegion};
-use crate::value::{Env, RtVal};
+use crate::regions::{ClientRunner, InProcessRunner, LostClients, MapJob};
+use crate::value::{Env, RuntimeValue};
 
 impl Server<'_> {
-    /// Runs a map and the reductions that its results stream into.
+    /// Runs a map, and the reductions that consume its results while it runs.
     pub fn map(&mut self, control: &Control, body: &Block, env: &mut Env) -> Result<(), RunError> {
         let (ids, operands) = operands(&control.op, env)?;
-        let around = self.around(body, env);
-        if let Some(suspects) = &mut self.suspects {
-            let around = around.iter().map(|(_, value)| value);
-            suspects.given(operands.iter().copied().chain(around))?;
+        let server_values = self.server_values_read(body, env);
+        if let Some(non_finite) = &mut self.non_finite {
+            let server_values = server_values.iter().map(|(_, value)| value);
+            non_finite.check_inputs(operands.iter().copied().chain(server_values))?;
         }
-        let (results, lost) = self.stream(control, body, (&ids, &operands), &around)?;
+        let (results, lost) = self.run_clients(control, body, (&ids, &operands), &server_values)?;
         let ids = match lost.is_empty() {
             true => ids,
-            false => self.lose(&ids, &lost, env)?,
+            false => self.remove_lost(&ids, &lost, env)?,
         };
-        self.settle(control, ids, results, env)
+        self.record_results(control, ids, results, env)
     }
 
-    /// Runs the clients' code, and takes their outcomes in a fixed order. Also gives the clients that were
-    /// lost.
-    fn stream(
+    /// Runs the code for every client, and adds their outcomes in a fixed order. Also returns the clients that
+    /// were lost.
+    fn run_clients(
         &mut self,
         control: &Control,
         body: &Block,
-        (ids, operands): (&[usize], &[&RtVal]),
-        around: &[(Value, RtVal)],
-    ) -> Result<(Results, Lost), RunError> {
+        (ids, operands): (&[usize], &[&RuntimeValue]),
+        server_values: &[(Value, RuntimeValue)],
+    ) -> Result<(Results, LostClients), RunError> {
         let op = &control.op;
-        let (cx, map, on_server) = (self.cx, self.maps, self.on_server(op));
-        self.maps += 1;
-        let job = Job {
+        let (cx, map, on_server) = (self.cx, self.counters.maps, self.on_server(op));
+        self.counters.maps += 1;
+        let job = MapJob {
             cx,
             map,
             op,
@@ -58,43 +58,43 @@ impl Server<'_> {
             ids,
             turns: &turns(ids),
             operands,
-            around,
-            kept: match on_server {
+            server_values,
+            states: match on_server {
                 true => &self.state.for_clients,
                 false => &self.state.clients,
             },
         };
         let mut results = Results::new(cx, control, ids.len());
-        let mut suspects = self.suspects.as_deref_mut();
-        // What the server makes for clients is not sent.
-        let mut unseen = None;
-        let look = if on_server {
-            &mut unseen
+        let mut non_finite = self.non_finite.as_deref_mut();
+        // An observer is shown what clients send, and not what the server computes for them.
+        let mut nobody = None;
+        let observer = if on_server {
+            &mut nobody
         } else {
             &mut self.observer
         };
-        let mut take = |i: usize, outcome: Outcome| {
-            let looked = match &mut suspects {
-                Some(suspects) => suspects.look(map, ids[i], &outcome),
+        let mut add = |i: usize, outcome: ClientOutcome| {
+            let checked = match &mut non_finite {
+                Some(non_finite) => non_finite.check_outcome(map, ids[i], &outcome),
                 None => Ok(()),
             };
-            let taken = results.take(cx, i, ids[i], outcome, look);
-            looked.and(taken)
+            let added = results.add(cx, i, ids[i], outcome, observer);
+            checked.and(added)
         };
         let lost = match on_server {
-            // The server's work is done at home.
-            true => InProcess {
+            // The server works on the main device alone.
+            true => InProcessRunner {
                 devices: &[cx],
                 workers: self.workers,
             }
-            .run(&job, &mut take)?,
-            false => self.clients.run(&job, &mut take)?,
+            .run(&job, &mut add)?,
+            false => self.clients.run(&job, &mut add)?,
         };
         Ok((results, lost))
     }
 
-    /// Keeps what a map leaves behind: states, losses and counts, and its results as values.
-    fn settle(
+    /// Records the results of a map: pending states, losses, counts, and the values that the map defines.
+    fn record_results(
         &mut self,
         control: &Control,
         ids: Arc<[usize]>,
@@ -103,17 +103,21 @@ impl Server<'_> {
     ) -> Result<(), RunError> {
         let op = &control.op;
         if self.on_server(op) {
-            self.own_losses.append(&mut results.losses);
+            self.readback.server_losses.append(&mut results.losses);
             self.state.for_clients.extend(results.state);
         } else {
-            self.losses.append(&mut results.losses);
-            // A client that is visited keeps nothing, a state's first value neither.
-            if !op.operands.iter().any(|v| self.visiting.contains(v)) {
+            self.readback.losses.append(&mut results.losses);
+            // A visit changes no state of the visited client.
+            if !op
+                .operands
+                .iter()
+                .any(|v| self.uploads.visiting.contains(v))
+            {
                 self.state.clients.extend(results.state);
             }
             self.stats.bytes_up += results.bytes;
-            // Losses and steps are of those who took part, too.
-            self.has_taken |= !control.reductions.is_empty() || results.steps > 0;
+            // Losses and step counts cannot be taken back from a client that is lost later.
+            self.uploads.used |= !control.reductions.is_empty() || results.steps > 0;
             if !results.finite {
                 let (round, what) = (self.cx.round, Diverged::Round);
                 return Err(RunError::Diverged { round, what });
@@ -124,44 +128,44 @@ impl Server<'_> {
             let value = running.finish(self.cx.program, reduction)?;
             env.set(reduction.results[0], value);
         }
-        // In a loop of the server, each repetition makes values of its own.
+        // In a loop of the server, each iteration uploads new values.
         for result in &op.results {
-            self.sent.remove(result);
+            self.uploads.counted.remove(result);
         }
         for (result, column) in op.results.iter().zip(results.columns) {
             let values = column.into_iter().flatten().collect();
-            env.set(*result, RtVal::Clients(Arc::clone(&ids), values));
+            env.set(*result, RuntimeValue::Clients(Arc::clone(&ids), values));
         }
         Ok(())
     }
 
-    /// Whether a map is of gathered values.
+    /// Whether a map is over gathered values, and so runs on the server.
     fn on_server(&self, op: &Op) -> bool {
         let first = op.operands.first();
         first.map(|v| self.cx.program.schedule().module.type_of(*v).place) == Some(Place::Gathered)
     }
 
     /// The values of the server that a map's code reads.
-    fn around(&self, body: &Block, env: &Env) -> Vec<(Value, RtVal)> {
-        let mut around: Vec<(Value, RtVal)> = vec![];
+    fn server_values_read(&self, body: &Block, env: &Env) -> Vec<(Value, RuntimeValue)> {
+        let mut server_values: Vec<(Value, RuntimeValue)> = vec![];
         for v in body.reads(&self.cx.program.schedule().segments) {
             if let Some(value) = env.peek(v)
-                && !around.iter().any(|(known, _)| *known == v)
+                && !server_values.iter().any(|(known, _)| *known == v)
             {
-                around.push((v, value.clone()));
+                server_values.push((v, value.clone()));
             }
         }
-        around
+        server_values
     }
 }
 
-/// What a map reads of each client, and whose it is.
-fn operands<'e>(op: &Op, env: &'e Env) -> Result<(Arc<[usize]>, Vec<&'e RtVal>), RunError> {
+/// The cohort of a map, and the map's operands, which have a value for each client.
+fn operands<'e>(op: &Op, env: &'e Env) -> Result<(Arc<[usize]>, Vec<&'e RuntimeValue>), RunError> {
     let mut cohort = None;
     let mut operands = Vec::with_capacity(op.operands.len());
     for v in &op.operands {
         match env.peek(*v) {
-            Some(value @ (RtVal::Clients(ids, _) | RtVal::Broadcast(ids, _))) => {
+            Some(value @ (RuntimeValue::Clients(ids, _) | RuntimeValue::Broadcast(ids, _))) => {
                 cohort = Some(Arc::clone(ids));
                 operands.push(value);
             }
@@ -171,18 +175,23 @@ fn operands<'e>(op: &Op, env: &'e Env) -> Result<(Arc<[usize]>, Vec<&'e RtVal>),
     Ok((cohort.ok_or_else(|| missing(op, "cohort"))?, operands))
 }
 
-/// What a map leaves behind.
+/// The results of a map over all clients so far.
 #[derive(Default)]
 struct Results {
+    /// Losses of local steps.
     losses: Vec<DispatchTensor>,
+    /// The number of local steps.
     steps: u64,
+    /// The client states that the map set, by client and name.
     state: Vec<((usize, String), Vec<DispatchTensor>)>,
-    /// The clients' values, result by result: none where they stream into reductions.
-    columns: Vec<Vec<Option<RtVal>>>,
-    /// For each reduction, what it reads: a value and a weight, and which of a client's they are.
+    /// For each result of the map, the value of each client. Empty if reductions consume the results.
+    columns: Vec<Vec<Option<RuntimeValue>>>,
+    /// For each reduction, its value and then its weight, if it has one, each with its index among the values that
+    /// a client yields.
     sources: Vec<Vec<(Value, usize)>>,
+    /// The reductions in progress, in the order of `sources`.
     running: Vec<Reduction>,
-    /// What the reductions' operands weigh on the wire.
+    /// The bytes on the wire of the values that reductions consume.
     bytes: u64,
     /// Whether the states that parties keep are finite.
     finite: bool,
@@ -215,13 +224,14 @@ impl Results {
         this
     }
 
-    fn take(
+    /// Adds the outcome of client `id`, which is the `i`-th of the cohort.
+    fn add(
         &mut self,
         cx: RoundContext<'_>,
         i: usize,
         id: usize,
-        outcome: Outcome,
-        look: &mut Option<Observer<'_>>,
+        outcome: ClientOutcome,
+        observer: &mut Option<Observer<'_>>,
     ) -> Result<(), RunError> {
         self.losses.extend(outcome.losses);
         self.steps += outcome.steps;
@@ -233,7 +243,7 @@ impl Results {
             if let (Some(running), Some(sources)) = (self.running.get_mut(*r), self.sources.get(*r))
             {
                 running.add_sums(sums);
-                // Elements of 64 bits.
+                // Sums are sent as 64-bit elements, twice the size of a value's.
                 let of = sources.first().map(|(of, _)| *of);
                 self.bytes += of.map_or(0, |of| 2 * cx.program.transferred_bytes(of) as u64);
             }
@@ -247,7 +257,7 @@ impl Results {
                 running.add(value, read(1))?;
                 // Several reductions may read one value.
                 if let Some((of, _)) = values[r].filter(|of| !values[..r].contains(&Some(of))) {
-                    show(look, cx, (*of, true), id, value)?;
+                    show(observer, cx, (*of, true), id, value)?;
                 }
             }
         }

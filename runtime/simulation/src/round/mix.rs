@@ -1,4 +1,4 @@
-//! Exchanges values between clients, and mixes the values that arrive.
+//! `fed.mix`: clients exchange values, and each computes a weighted mean of those that it receives.
 
 use std::sync::Arc;
 
@@ -12,31 +12,33 @@ use super::server::Server;
 use crate::aggregate::reduction::{Reduction, bytes};
 use crate::context::missing;
 use crate::error::RunError;
-use crate::value::{Env, RtVal};
+use crate::value::{Env, RuntimeValue};
 
 impl Server<'_> {
-    /// `fed.mix`, of all operands along the same edges.
-    pub(crate) fn mix(
+    /// `fed.mix`: all operands are exchanged along the same edges.
+    pub(super) fn mix(
         &mut self,
         op: &Op,
         topology: Topology,
         env: &mut Env,
     ) -> Result<(), RunError> {
         let ids = match op.operands.first().map(|of| env.peek(*of)) {
-            Some(Some(RtVal::Clients(ids, _) | RtVal::Broadcast(ids, _))) => Arc::clone(ids),
+            Some(Some(RuntimeValue::Clients(ids, _) | RuntimeValue::Broadcast(ids, _))) => {
+                Arc::clone(ids)
+            }
             _ => return Err(missing(op, "value of each client")),
         };
         let weights = match topology {
-            Topology::Matrix => self.given_weights(op, &ids, env)?,
+            Topology::Matrix => self.matrix_weights(op, &ids, env)?,
             _ => {
-                let key = self.cx.key(Purpose::Topology).with(self.mixes);
+                let key = self.cx.key(Purpose::Topology).with(self.counters.mixes);
                 weights_of(topology, ids.len(), self.cx.round.saturating_sub(1), key)
             }
         };
         for (operand, result) in op.operands.iter().zip(&op.results) {
             let (ids, values) = match env.peek(*operand) {
-                Some(RtVal::Clients(ids, values)) => (Arc::clone(ids), values.clone()),
-                Some(RtVal::Broadcast(ids, value)) => {
+                Some(RuntimeValue::Clients(ids, values)) => (Arc::clone(ids), values.clone()),
+                Some(RuntimeValue::Broadcast(ids, value)) => {
                     (Arc::clone(ids), vec![value.as_ref().clone(); ids.len()])
                 }
                 _ => return Err(missing(op, "value of each client")),
@@ -48,30 +50,31 @@ impl Server<'_> {
                     let value = values
                         .get(j)
                         .ok_or_else(|| missing(op, "value of each client"))?;
-                    // What a client weighs its own value by does not cross.
+                    // A client does not send its own value to itself.
                     if i != j {
                         self.stats.bytes_across += bytes(self.cx.program, *operand, value);
                     }
-                    sum.add(value, Some(&RtVal::Host(weight)))?;
+                    sum.add(value, Some(&RuntimeValue::Number(weight)))?;
                 }
                 mixed.push(sum.finish(self.cx.program, op)?);
             }
-            env.set(*result, RtVal::Clients(ids, mixed));
+            env.set(*result, RuntimeValue::Clients(ids, mixed));
         }
-        self.mixes += 1;
+        self.counters.mixes += 1;
         Ok(())
     }
 
-    /// The weights of a matrix that the algorithm gives, over the clients of a cohort.
-    fn given_weights(&self, op: &Op, ids: &[usize], env: &Env) -> Result<Weights, RunError> {
-        let Some(Some(RtVal::Tensor(matrix))) = op.operands.last().map(|of| env.peek(*of)) else {
+    /// The weights of the clients of a cohort by a matrix of the algorithm.
+    fn matrix_weights(&self, op: &Op, ids: &[usize], env: &Env) -> Result<Weights, RunError> {
+        let Some(Some(RuntimeValue::Tensor(matrix))) = op.operands.last().map(|of| env.peek(*of))
+        else {
             return Err(missing(op, "matrix"));
         };
         let shape = matrix.shape().as_slice().to_vec();
         let square = |n: usize| shape == [n, n];
-        let places: Vec<usize> = match () {
+        let positions: Vec<usize> = match () {
             () if square(ids.len()) => (0..ids.len()).collect(),
-            // Of all clients, some are missing.
+            // The matrix is over all clients, of which some are absent.
             () if square(self.cx.clients()) && ids.is_sorted() => ids.to_vec(),
             () => {
                 return Err(RunError::Mixing {
@@ -82,25 +85,25 @@ impl Server<'_> {
             }
         };
         let (all, loc) = (shape[0], op.loc);
-        let weights = weights_of_matrix(&read(matrix.clone())?, all, &places);
+        let weights = weights_of_matrix(&read(matrix.clone())?, all, &positions);
         weights.map_err(|(row, found)| RunError::MixingRow { row, found, loc })
     }
 
-    /// `fed.consensus`: the mean, and how far the clients are from it.
-    pub(crate) fn consensus(&mut self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
-        let Some(RtVal::Clients(_, values)) = env.peek(op.operands[0]) else {
+    /// `fed.consensus`: the mean of the clients' models. Also records their mean squared distance from it.
+    pub(super) fn consensus(&mut self, op: &Op, env: &Env) -> Result<RuntimeValue, RunError> {
+        let Some(RuntimeValue::Clients(_, values)) = env.peek(op.operands[0]) else {
             return Err(missing(op, "parameters of each client"));
         };
         let mut mean = Reduction::new(Reduce::Mean, false);
         values.iter().try_for_each(|value| mean.add(value, None))?;
         let mean = mean.finish(self.cx.program, op)?;
-        let centre = read_all(mean.tensors().to_vec())?.concat();
+        let center = read_all(mean.tensors().to_vec())?.concat();
         let mut square = 0.0;
         for value in values {
             let own = read_all(value.tensors().to_vec())?.concat();
             let differences = own
                 .iter()
-                .zip(&centre)
+                .zip(&center)
                 .map(|(x, y)| f64::from(*x) - f64::from(*y));
             square += differences.map(|d| d * d).sum::<f64>();
         }

@@ -1,4 +1,4 @@
-//! Decides who sends to whom among clients, and with which weights: the topologies of `fed.mix`.
+//! The topologies of `fed.mix`: which clients send to which others, and with which weights.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,22 +7,23 @@ use fedround_ir::fed::Topology;
 use fedround_random::{Stream, StreamKey, permutation};
 
 use crate::context::RoundContext;
-use crate::value::RtVal;
+use crate::value::RuntimeValue;
 
-/// For each receiver, the clients whose values it has, with their weights; its own is among them.
+/// For each receiver, the positions of the clients whose values it receives, with their weights. Its own value is
+/// among them.
 pub(super) type Weights = Vec<BTreeMap<usize, f64>>;
 
-/// How many swaps a random graph is drawn by, for each of its edges.
+/// The number of swaps that randomise a regular graph, for each of its edges.
 const SWAPS: usize = 10;
 
 /// A constant matrix, as a tensor of the server.
-pub(super) fn matrix(cx: RoundContext<'_>, columns: usize, entries: &[f64]) -> RtVal {
+pub(super) fn matrix(cx: RoundContext<'_>, columns: usize, entries: &[f64]) -> RuntimeValue {
     let shape = [entries.len() / columns.max(1), columns];
     let entries = entries.iter().map(|x| *x as f32).collect();
-    RtVal::Tensor(from_floats(entries, &shape, cx.program.device()))
+    RuntimeValue::Tensor(from_floats(entries, &shape, cx.program.device()))
 }
 
-/// The weights of a topology over so many clients in round `t`, from 0.
+/// The weights of a topology over `clients` clients in round `t`, which counts from 0.
 pub(super) fn weights_of(topology: Topology, clients: usize, t: usize, key: StreamKey) -> Weights {
     match topology {
         Topology::Pairs => return regular(1, clients, key),
@@ -41,7 +42,8 @@ pub(super) fn weights_of(topology: Topology, clients: usize, t: usize, key: Stre
     weights
 }
 
-/// To whom a client sends. In small cohorts that may be the same client twice, or itself.
+/// The positions of the clients to which a client sends. In small cohorts, a client may send to another one twice,
+/// or to itself.
 fn receivers(
     topology: Topology,
     (from, clients): (usize, usize),
@@ -52,14 +54,14 @@ fn receivers(
     match topology {
         Topology::Ring => vec![after(1), after(clients - 1)],
         Topology::Torus => {
-            // As square as it can be.
+            // The most nearly square grid of this many clients.
             let columns = (1..=clients).filter(|c| clients.is_multiple_of(*c));
             let columns = columns.min_by_key(|c| c.abs_diff(clients / c)).unwrap_or(1);
             let (row, column) = (from / columns * columns, from % columns);
-            let beside = |steps: usize| row + (column + steps) % columns;
+            let in_row = |steps: usize| row + (column + steps) % columns;
             vec![
-                beside(1),
-                beside(columns - 1),
+                in_row(1),
+                in_row(columns - 1),
                 after(columns),
                 after(clients - columns),
             ]
@@ -70,12 +72,13 @@ fn receivers(
             vec![after(1 << (t as u32 % hops))]
         }
         Topology::Random => vec![after(1 + other())],
-        // These have weights of their own.
+        // `weights_of` and `weights_of_matrix` compute the weights of these directly.
         Topology::Pairs | Topology::Regular(_) | Topology::Matrix => vec![],
     }
 }
 
-/// Weights of `1/(d + 1)` along both directions of a random graph's edges. A client keeps the rest.
+/// Weights of `1/(degree + 1)` in both directions of each edge of a random graph. Each client's own value has the
+/// remaining weight.
 fn regular(degree: usize, clients: usize, key: StreamKey) -> Weights {
     let degree = degree.min(clients.saturating_sub(1));
     let share = 1.0 / (degree + 1) as f64;
@@ -92,14 +95,15 @@ fn regular(degree: usize, clients: usize, key: StreamKey) -> Weights {
     weights
 }
 
-/// The edges of a random graph in which every vertex has so many neighbours, fewer than there are vertices.
-/// If no such graph exists, some vertices have one neighbour fewer.
+/// The edges of a random graph in which every vertex has `degree` neighbours, fewer than there are vertices. If no
+/// such graph exists, some vertices have one neighbour fewer.
 ///
-/// It begins with a graph that is not random, and then swaps the ends of random pairs of edges, which
-/// changes no degree (Rao, Jana and Bandyopadhyay 1996).
+/// It starts from a fixed graph, and then swaps the ends of random pairs of edges, which changes no degree (Rao, Jana
+/// and Bandyopadhyay 1996).
 fn regular_edges(degree: usize, vertices: usize, stream: &mut Stream) -> Vec<(usize, usize)> {
     let edge = |a: usize, b: usize| (a.min(b), a.max(b));
-    // Neighbours are those at most `degree / 2` places away, and of an odd degree the one across.
+    // In the fixed graph, the vertices form a circle. Neighbours are at most `degree / 2` steps away; if the degree
+    // is odd, the vertex across the circle is another one.
     let mut edges = BTreeSet::new();
     for step in 1..=degree / 2 {
         edges.extend((0..vertices).map(|a| edge(a, (a + step) % vertices)));
@@ -134,21 +138,21 @@ fn regular_edges(degree: usize, vertices: usize, stream: &mut Stream) -> Vec<(us
     all
 }
 
-/// The weights that a square matrix of `n` rows has for the clients at some places, in order. A client keeps
-/// the weights of those that are missing. The error is a row that does not sum to 1, and its sum.
+/// The weights of the clients at some rows (`positions`) of a square matrix of `n` rows. The weights of clients that
+/// are absent go to each client's own value. The error is the first row that does not sum to 1, and its sum.
 pub(super) fn weights_of_matrix(
     matrix: &[f32],
     n: usize,
-    places: &[usize],
+    positions: &[usize],
 ) -> Result<Weights, (usize, f32)> {
-    let rows = places.iter().enumerate().map(|(i, &row)| {
+    let rows = positions.iter().enumerate().map(|(i, &row)| {
         let entries = matrix.get(row * n..(row + 1) * n).unwrap_or_default();
         let sum: f32 = entries.iter().sum();
         if sum.is_nan() || (sum - 1.0).abs() > 1e-4 {
             return Err((row, sum));
         }
-        let of = |place: &usize| f64::from(entries.get(*place).copied().unwrap_or_default());
-        let others = places.iter().map(of).enumerate();
+        let of = |position: &usize| f64::from(entries.get(*position).copied().unwrap_or_default());
+        let others = positions.iter().map(of).enumerate();
         let mut from: BTreeMap<usize, f64> = others.filter(|(j, w)| *j != i && *w != 0.0).collect();
         from.insert(i, 1.0 - from.values().sum::<f64>());
         Ok(from)

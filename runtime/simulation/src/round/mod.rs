@@ -1,33 +1,34 @@
 //! Executes one round of a compiled program.
 //!
-//! The server's interpreter visits the operations in order, runs client code on worker threads, and
-//! adds the clients' results in a fixed order, so that sums do not depend on timing.
+//! The server's interpreter executes the operations in order, runs client code on worker threads, and adds
+//! the clients' results in the order of the cohort, so that sums do not depend on timing.
 
 mod arrivals;
 mod choices;
 mod cohorts;
 mod communication;
-mod gathered;
-mod initial;
+mod gathered_values;
+mod initial_params;
 mod map;
 mod mix;
 mod mixing_weights;
 mod non_finite_clients;
 mod observer;
+mod progress;
 mod readback;
+mod sequential_clients;
 mod server;
-mod states;
+mod server_states;
 mod tree_noise;
-mod turns;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
 use burn::tensor::DispatchTensor;
 
 use crate::context::RoundContext;
 use crate::error::RunError;
 use crate::faults::Attendance;
-use crate::regions::{InProcess, RunRegion};
+use crate::regions::{ClientRunner, InProcessRunner};
 use crate::state::State;
 use crate::workers::Workers;
 
@@ -49,77 +50,91 @@ pub struct RoundStats {
     pub bytes_down: u64,
     /// Bytes from clients to other clients.
     pub bytes_across: u64,
-    /// The mean squared distance of the clients' own models from their mean, where clients mix them.
+    /// The mean squared distance of the clients' models from their mean; `None` unless clients mix models.
     pub consensus: Option<f64>,
-    /// The numbers among the server's states that the round has set, by the state's name.
+    /// The scalars among the server's states that the round has set, by the state's name.
     pub server_numbers: BTreeMap<String, f64>,
-    /// Clients that are left out because their updates are not finite, in ascending order.
+    /// Clients that were left out because their updates are not finite, in ascending order.
     pub not_finite: Vec<usize>,
-    /// Clients that failed, in ascending order.
+    /// Called clients that failed, in ascending order.
     pub failed: Vec<usize>,
-    /// Clients that would have arrived after the deadline.
+    /// Called clients (stragglers) that would have arrived after the deadline, in ascending order.
     pub late: Vec<usize>,
-    /// Clients that were called in addition, and were not among the fastest.
+    /// Clients that were over-selected and were not among the fastest, in ascending order.
     pub surplus: Vec<usize>,
-    /// Virtual seconds until the server had all that it waited for, without its own work; `None`
-    /// without a clock.
+    /// Virtual seconds until the last update that the server waited for had arrived; the server's own work
+    /// takes no time. `None` without a clock.
     pub virtual_seconds: Option<f64>,
-    /// Whether too few clients were there: parameters and states are as before the round.
+    /// Whether the round was skipped because too few clients took part: parameters and states are as before.
     pub skipped: bool,
 }
 
-/// Runs one round from `params`; gives the next parameters. The server's work is done at `cx`,
-/// clients train there and on the devices `beside` it. What the server sees of single clients is
-/// shown to the `observer`; `suspects` looks for clients whose updates are not finite, and `attendance`
-/// takes in who came. Clients are at `parties`, or in this process.
+/// Everything that one run of a round needs.
+pub(crate) struct RoundInput<'a> {
+    /// The context of the main device, which does the server's work; clients train there, too.
+    pub cx: RoundContext<'a>,
+    /// The contexts of the other devices on which clients train.
+    pub extra_devices: &'a [RoundContext<'a>],
+    pub workers: &'a Workers,
+    /// Runs client code at parties; `None` if clients run in this process.
+    pub parties: Option<&'a mut dyn ClientRunner>,
+    /// The states of the server and of clients, which the round changes.
+    pub state: &'a mut State,
+    /// The parameters that the round starts from: one tensor for each leaf of the model.
+    pub params: Vec<DispatchTensor>,
+    /// Is shown the values of single clients that the server sees.
+    pub observer: Option<Observer<'a>>,
+    /// Collects the clients whose updates are not finite.
+    pub non_finite: Option<&'a mut NonFiniteClients>,
+    /// Records which of the called clients took part.
+    pub attendance: &'a mut Attendance,
+}
+
+/// Runs one round, and returns the next parameters.
 ///
 /// # Errors
 ///
 /// See [`RunError`].
-pub(crate) fn run_round<'a>(
-    cx: RoundContext<'a>,
-    beside: &[RoundContext<'a>],
-    (workers, parties): (&'a Workers, Option<&'a mut dyn RunRegion>),
-    state: &'a mut State,
-    params: Vec<DispatchTensor>,
-    observer: Option<Observer<'a>>,
-    (suspects, attendance): (Option<&'a mut NonFiniteClients>, &'a mut Attendance),
+pub(crate) fn run_round(
+    input: RoundInput<'_>,
 ) -> Result<(Vec<DispatchTensor>, RoundStats), RunError> {
-    state.of_clients().check()?;
-    let devices: Vec<RoundContext<'a>> = std::iter::once(&cx).chain(beside).copied().collect();
-    let mut here = InProcess {
+    let RoundInput {
+        cx,
+        extra_devices,
+        workers,
+        parties,
+        state,
+        params,
+        observer,
+        non_finite,
+        attendance,
+    } = input;
+    state.committed().check()?;
+    let devices: Vec<RoundContext<'_>> =
+        std::iter::once(&cx).chain(extra_devices).copied().collect();
+    let mut in_process = InProcessRunner {
         devices: &devices,
         workers,
     };
-    let clients: &mut dyn RunRegion = match parties {
+    let clients: &mut dyn ClientRunner = match parties {
         Some(parties) => parties,
-        None => &mut here,
+        None => &mut in_process,
     };
     let mut server = server::Server {
         cx,
         clients,
         workers,
         state,
-        // Borrowed for as long as this function's own values.
-        observer: observer.map(|look| look as Observer<'_>),
-        suspects,
+        // The cast shortens the observer's lifetime to that of this function's own values.
+        observer: observer.map(|observer| observer as Observer<'_>),
+        non_finite,
         attendance,
-        gathered: vec![],
-        slots: Default::default(),
-        losses: vec![],
-        own_losses: vec![],
-        set_numbers: BTreeMap::new(),
-        stats: RoundStats::default(),
-        draws: 0,
-        mixes: 0,
-        maps: 0,
         arrived: vec![],
-        dispatches: 0,
-        visiting: vec![],
-        has_taken: false,
-        random_runs: 0,
-        sent: HashSet::new(),
-        named: HashMap::new(),
+        uploads: Default::default(),
+        readback: Default::default(),
+        counters: Default::default(),
+        stats: RoundStats::default(),
+        slots: Default::default(),
     };
     let params = server.round(params)?;
     let stats = server.finish(&params)?;

@@ -1,4 +1,5 @@
-//! Shows an observer of the simulation the values of single clients that the server sees.
+//! Shows an observer of the simulation the values of single clients that the server sees, such as for attacks on
+//! privacy.
 
 use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
@@ -7,27 +8,25 @@ use fedround_ir::fed::{Kind, Value};
 
 use crate::context::RoundContext;
 use crate::error::RunError;
-use crate::value::RtVal;
+use crate::value::RuntimeValue;
 
-/// A value of one client that is on the server, as [`Simulation::run_round_observed`] shows it.
+/// A value of one client on the server, as [`Simulation::run_round_observed`] shows it.
 ///
 /// [`Simulation::run_round_observed`]: crate::Simulation::run_round_observed
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServerObservation {
     /// The round, from 1.
     pub round: usize,
-    /// The value in the linked program. Of one that a client sent, it is that of the wire table's
-    /// row.
+    /// The value in the linked program. If a client sent it, the wire table has a row for it.
     pub value: Value,
     /// Parameters, features, labels or a number.
     pub kind: Kind,
-    /// Whether the client sent it; otherwise the server made it for the client: rows that it joins
-    /// with those of the others, or a weight of the client in a mean.
+    /// Whether the client sent it. Otherwise the server computed it for the client: rows that it concatenates with
+    /// those of other clients, or the client's weight in a mean.
     pub sent: bool,
     /// The client's number.
     pub client: usize,
-    /// The leaves of parameters, or the one tensor of what else there is; numbers of labels are
-    /// whole.
+    /// The leaves of parameters, or a single tensor for other kinds. The elements of labels are whole numbers.
     pub tensors: Vec<ObservedTensor>,
 }
 
@@ -40,26 +39,28 @@ pub struct ObservedTensor {
     pub values: Vec<f32>,
 }
 
-/// Who looks on.
+/// A function that is shown the values of single clients.
 pub(crate) type Observer<'a> = &'a mut (dyn FnMut(ServerObservation) + 'a);
 
 impl ServerObservation {
-    /// A client's value; `None` of a number that it sent, or of what has no value of its own.
+    /// A client's value, read into host memory. `None` if it is a number that the client sent, or a value that only
+    /// exists on the client.
     fn of(
         cx: RoundContext<'_>,
         (of, sent): (Value, bool),
         client: usize,
-        value: &RtVal,
+        value: &RuntimeValue,
     ) -> Result<Option<Self>, RunError> {
         let kind = cx.program.schedule().module.type_of(of).kind;
         let tensors = match (kind, value) {
-            (Kind::Params, RtVal::Params(leaves)) => {
-                leaves.iter().map(floats).collect::<Result<_, _>>()?
-            }
-            (Kind::Tensor, RtVal::Tensor(t)) => vec![floats(t)?],
-            (Kind::Labels, RtVal::Tensor(t)) => vec![whole(t)?],
-            (Kind::Scalar, RtVal::Tensor(t)) if !sent => vec![floats(t)?],
-            (Kind::Scalar, RtVal::Host(x)) if !sent => vec![ObservedTensor {
+            (Kind::Params, RuntimeValue::Params(leaves)) => leaves
+                .iter()
+                .map(observed_floats)
+                .collect::<Result<_, _>>()?,
+            (Kind::Tensor, RuntimeValue::Tensor(t)) => vec![observed_floats(t)?],
+            (Kind::Labels, RuntimeValue::Tensor(t)) => vec![observed_ints(t)?],
+            (Kind::Scalar, RuntimeValue::Tensor(t)) if !sent => vec![observed_floats(t)?],
+            (Kind::Scalar, RuntimeValue::Number(x)) if !sent => vec![ObservedTensor {
                 shape: vec![1],
                 values: vec![*x as f32],
             }],
@@ -76,50 +77,53 @@ impl ServerObservation {
     }
 }
 
-/// Shows a client's value, if someone looks on.
+/// Shows a client's value to the observer, if there is one. `of` is the value in the program, and whether the client
+/// sent it.
 pub(crate) fn show(
-    look: &mut Option<Observer<'_>>,
+    observer: &mut Option<Observer<'_>>,
     cx: RoundContext<'_>,
     of: (Value, bool),
     client: usize,
-    value: &RtVal,
+    value: &RuntimeValue,
 ) -> Result<(), RunError> {
-    if let Some(look) = look
-        && let Some(seen) = ServerObservation::of(cx, of, client, value)?
+    if let Some(observer) = observer
+        && let Some(observation) = ServerObservation::of(cx, of, client, value)?
     {
-        look(seen);
+        observer(observation);
     }
     Ok(())
 }
 
 /// Shows the values of all clients of a cohort.
 pub(crate) fn show_all(
-    look: &mut Option<Observer<'_>>,
+    observer: &mut Option<Observer<'_>>,
     cx: RoundContext<'_>,
     of: (Value, bool),
-    value: Option<&RtVal>,
+    value: Option<&RuntimeValue>,
 ) -> Result<(), RunError> {
     match value {
-        Some(RtVal::Clients(ids, values)) => {
+        Some(RuntimeValue::Clients(ids, values)) => {
             let mut each = ids.iter().zip(values);
-            each.try_for_each(|(&id, value)| show(look, cx, of, id, value))
+            each.try_for_each(|(&id, value)| show(observer, cx, of, id, value))
         }
-        Some(RtVal::Broadcast(ids, value)) => {
+        Some(RuntimeValue::Broadcast(ids, value)) => {
             let mut each = ids.iter();
-            each.try_for_each(|&id| show(look, cx, of, id, value))
+            each.try_for_each(|&id| show(observer, cx, of, id, value))
         }
         _ => Ok(()),
     }
 }
 
-fn floats(t: &DispatchTensor) -> Result<ObservedTensor, RunError> {
+/// A tensor of floats, in host memory.
+fn observed_floats(t: &DispatchTensor) -> Result<ObservedTensor, RunError> {
     Ok(ObservedTensor {
         shape: t.shape().as_slice().to_vec(),
         values: read(t.clone())?,
     })
 }
 
-fn whole(t: &DispatchTensor) -> Result<ObservedTensor, RunError> {
+/// A tensor of integers, in host memory.
+fn observed_ints(t: &DispatchTensor) -> Result<ObservedTensor, RunError> {
     let values = read_ints(t.clone())?.into_iter();
     Ok(ObservedTensor {
         shape: t.shape().as_slice().to_vec(),

@@ -1,39 +1,44 @@
-//! What the host reads of a round when it ends: once, as each read waits for all that the GPU has to do.
+//! Reads the numbers of a round from the device, once when the round ends: each read waits until the GPU has done
+//! all its work.
 
 use burn::tensor::DispatchTensor;
 use fedround_exec::tensor::{finite, finite_sums, read_all};
 
 use super::RoundStats;
+use super::progress::Readback;
 use super::server::Server;
 use crate::error::RunError;
 use crate::non_finite::Diverged;
 
 impl Server<'_> {
-    /// Reads back what the host looks at once a round has made new parameters, all together: losses, the
-    /// numbers that the server has set, and whether all that the round has made is finite.
+    /// Ends the round: reads losses and the server's numbers, and checks that the new parameters and all states
+    /// that the round has set are finite.
     pub fn finish(mut self, params: &[DispatchTensor]) -> Result<RoundStats, RunError> {
         let round = self.cx.round;
         let diverged = || RunError::Diverged {
             round,
             what: Diverged::Round,
         };
-        let made = params.iter().chain(self.state.set_in_round());
-        let sums = finite_sums(made).ok_or_else(diverged)?;
-        let (names, numbers): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.set_numbers).into_iter().unzip();
-        let (losses, own) = (self.losses.len(), self.own_losses.len());
-        let mut all = std::mem::take(&mut self.losses);
-        all.append(&mut self.own_losses);
-        let server_numbers = all.len()..all.len() + numbers.len();
-        all.extend(numbers);
-        all.extend(sums);
-        let read = read_all(all)?;
-        let mean_of = |losses: &[Vec<f32>]| mean(losses.iter().flatten());
-        let (train_loss, own_loss) = (mean_of(&read[..losses]), mean_of(&read[losses..][..own]));
-        let are_finite = [(losses, train_loss), (own, own_loss)];
-        let are_finite = are_finite
-            .iter()
-            .all(|(n, loss)| *n == 0 || loss.is_finite());
+        let results = params.iter().chain(self.state.set_in_round());
+        let sums = finite_sums(results).ok_or_else(diverged)?;
+        let Readback {
+            losses: mut tensors,
+            mut server_losses,
+            numbers,
+        } = std::mem::take(&mut self.readback);
+        let (names, numbers): (Vec<_>, Vec<_>) = numbers.into_iter().unzip();
+        let client_losses = ..tensors.len();
+        let of_server = tensors.len()..tensors.len() + server_losses.len();
+        let server_numbers = of_server.end..of_server.end + numbers.len();
+        tensors.append(&mut server_losses);
+        tensors.extend(numbers);
+        tensors.extend(sums);
+        let read = read_all(tensors)?;
+        let (client_losses, server_losses) = (&read[client_losses], &read[of_server]);
+        let train_loss = mean(client_losses.iter().flatten());
+        let server_loss = mean(server_losses.iter().flatten());
+        let are_finite = (client_losses.is_empty() || train_loss.is_finite())
+            && (server_losses.is_empty() || server_loss.is_finite());
         let sums = &read[server_numbers.end..];
         if !are_finite || !sums.iter().all(|sum| finite(sum)) {
             return Err(diverged());
@@ -46,7 +51,7 @@ impl Server<'_> {
     }
 }
 
-/// The mean of losses, NaN of none.
+/// The mean of losses; NaN if there are none.
 fn mean<'l>(losses: impl Iterator<Item = &'l f32> + Clone) -> f64 {
     let n = losses.clone().count();
     losses.copied().map(f64::from).sum::<f64>() / n as f64

@@ -1,12 +1,14 @@
 //! The noise of a binary tree over the rounds of a pass (DP-FTRL).
 //!
-//! The leaves of a tree are the rounds of a pass. Its nodes have noise of their own, and a prefix of `t` rounds has
-//! the noise `N_t` of the fewest nodes that make it up: one of `2^l` rounds for each bit `l` that is set in `t`.
-//! From one round to the next, the nodes of the lowest levels close and one node opens that covers them and
-//! the new round. A round therefore adds `N_t − N_{t−1}`, the noise of the new node less that of those that
-//! close, and keeps the open nodes as a state of the server: the number of the pass and the levels of the
-//! nodes in one tensor, and then the nodes. A pass begins with a tree of its own, also where its first round
-//! was skipped: the nodes of an earlier pass stay in what was told, so none of them may close.
+//! The leaves of a tree are the rounds of a pass, and each node has noise of its own. The noise `N_t` of the first `t`
+//! rounds is the sum over the fewest nodes that cover them: one node of `2^l` rounds for each bit `l` that is set in
+//! `t`. From round `t − 1` to round `t`, the nodes of the lowest levels close, and one node opens that covers them and
+//! the new round. Round `t` therefore adds `N_t − N_{t−1}`: the noise of the new node minus the noise of the nodes that
+//! close.
+//!
+//! The open nodes are a state of the server. Its first tensor has the number of the pass and the levels of the open
+//! nodes; the nodes' noise follows. Each pass begins a new tree, even if its first round was skipped: the noise of an
+//! earlier pass was released with its results, so none of its nodes may close.
 
 use fedround_exec::tensor::{from_floats, read};
 use fedround_ir::fed::{Module, Op, OpKind, PrivacyOp};
@@ -17,17 +19,17 @@ use super::server::Server;
 use crate::aggregate::weighted_sum::{Weight, WeightedSum};
 use crate::context::missing;
 use crate::error::RunError;
-use crate::interpreter::Walker;
+use crate::interpreter::Interpreter;
 use crate::sampling::Pass;
-use crate::value::{Env, RtVal};
+use crate::value::{Env, RuntimeValue};
 
 impl Server<'_> {
-    /// `priv.tree_noise`.
-    pub(super) fn tree_noise(&mut self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
+    /// `priv.tree_noise`: adds the noise of the round to parameters.
+    pub(super) fn tree_noise(&mut self, op: &Op, env: &Env) -> Result<RuntimeValue, RunError> {
         let [of, sigma, cohort] = op.operands[..] else {
             return Err(missing(op, "value, deviation and cohort"));
         };
-        let Some(RtVal::Params(of)) = env.peek(of) else {
+        let Some(RuntimeValue::Params(of)) = env.peek(of) else {
             return Err(missing(op, "parameters"));
         };
         let sigma = self.number(op, sigma, env)?;
@@ -42,7 +44,7 @@ impl Server<'_> {
         let types = program.model().parameters().iter();
         let shapes: Vec<&[usize]> = types.map(|(_, ty)| &ty.shape[..]).collect();
         let name = node_name(&program.schedule().module, op);
-        let kept = match rounds {
+        let stored = match rounds {
             1 => None,
             _ => self.state.server.get(&name).cloned(),
         };
@@ -61,14 +63,14 @@ impl Server<'_> {
         let mut sum = WeightedSum::default();
         sum.add(&Weight::Known(1.0), of)?;
         sum.add(&Weight::Known(1.0), &nodes)?;
-        if let Some([known, open @ ..]) = kept.as_deref() {
+        if let Some([known, open @ ..]) = stored.as_deref() {
             let known = read(known.clone())?;
             let leaves = shapes.len().max(1);
             let levels = match known.as_slice() {
-                // Older checkpoints do not tell the pass.
+                // Checkpoints of earlier versions do not have the number of the pass.
                 levels if levels.len() * leaves == open.len() => levels,
-                [kept, levels @ ..] if levels.len() * leaves == open.len() => {
-                    match *kept == pass.number as f32 {
+                [stored_pass, levels @ ..] if levels.len() * leaves == open.len() => {
+                    match *stored_pass == pass.number as f32 {
                         true => levels,
                         false => &[],
                     }
@@ -88,7 +90,7 @@ impl Server<'_> {
         let count = head.len();
         nodes.insert(0, from_floats(head, &[count], device));
         self.state.server.insert(name, nodes);
-        Ok(RtVal::Params(sum.finish(
+        Ok(RuntimeValue::Params(sum.finish(
             1.0,
             shapes.into_iter(),
             device,
@@ -96,21 +98,23 @@ impl Server<'_> {
     }
 }
 
-/// The names of the states that have the open nodes of a module's trees.
+/// The names of the server states with the open nodes of a module's trees.
 pub(crate) fn nodes_names(module: &Module) -> impl Iterator<Item = String> + '_ {
     let trees = module.all_ops().filter(|op| is_tree(op));
     trees.map(|op| node_name(module, op))
 }
 
-/// By the tree's place among those of the module. No state of a spec has a space in its name.
+/// The name of the state with a tree's open nodes, by the tree's index in the module. It contains a space, so that no
+/// state of an algorithm has the same name.
 fn node_name(module: &Module, op: &Op) -> String {
     let before = module.all_ops().filter(|op| is_tree(op));
-    let place = before
+    let index = before
         .take_while(|other| other.results != op.results)
         .count();
-    format!("tree noise {place}")
+    format!("tree noise {index}")
 }
 
+/// Whether an operation adds the noise of a tree.
 fn is_tree(op: &Op) -> bool {
     op.kind == OpKind::Privacy(PrivacyOp::TreeNoise)
 }

@@ -1,5 +1,5 @@
-//! Attempts a round, checks that its results are finite, and repeats it without the clients whose
-//! updates are not.
+//! Attempts a round, and repeats it without the clients that have to be left out: those whose updates are not
+//! finite, and those of parties that failed.
 
 use std::collections::BTreeSet;
 
@@ -7,42 +7,43 @@ use super::Simulation;
 use crate::error::RunError;
 use crate::faults::Attendance;
 use crate::non_finite::{Diverged, OnNan};
-use crate::regions::RunRegion;
-use crate::round::{NonFiniteClients, Observer, RoundStats, run_round};
+use crate::regions::ClientRunner;
+use crate::round::{NonFiniteClients, Observer, RoundInput, RoundStats, run_round};
 
 impl Simulation {
-    /// Runs the next round with up to `most` clients in one graph; one that fails leaves everything as
-    /// it was. An observer is shown the first attempt alone.
+    /// Runs the next round with up to `max_group` clients in one graph. A round that fails leaves the simulation
+    /// as it was. The observer is shown the first attempt only.
     pub(crate) fn advance_without_failures(
         &mut self,
-        most: usize,
-        look: Option<Observer<'_>>,
+        max_group: usize,
+        observer: Option<Observer<'_>>,
     ) -> Result<RoundStats, RunError> {
         let absent = BTreeSet::new();
         let mut attendance = Attendance::default();
-        match self.attempt(most, &absent, look, None, &mut attendance) {
-            Err(RunError::Diverged { .. }) => self.repeat_with_finite(most, absent),
+        match self.attempt(max_group, &absent, observer, None, &mut attendance) {
+            Err(RunError::Diverged { .. }) => self.repeat_with_finite(max_group, absent),
             Err(RunError::TooFew { .. }) => Ok(self.skip_round(&attendance)),
             ended => ended,
         }
     }
 
-    /// Repeats a round that diverged, without those whose updates are not finite.
+    /// Repeats a round that diverged without the clients whose updates are not finite. Each repetition first finds
+    /// them, and then runs without them, until the results are finite.
     fn repeat_with_finite(
         &mut self,
-        most: usize,
+        max_group: usize,
         mut absent: BTreeSet<usize>,
     ) -> Result<RoundStats, RunError> {
         let round = self.round + 1;
         let diverged = |what| RunError::Diverged { round, what };
         let mut not_finite = BTreeSet::new();
         loop {
-            // One client in a graph: then every loss is its own client's.
-            let mut suspects = NonFiniteClients::default();
+            // Each client runs in a graph of its own, so that every loss belongs to one client.
+            let mut non_finite = NonFiniteClients::default();
             let mut attendance = Attendance::default();
-            let mut ended = self.attempt(1, &absent, None, Some(&mut suspects), &mut attendance);
+            let mut ended = self.attempt(1, &absent, None, Some(&mut non_finite), &mut attendance);
             if let Err(RunError::Diverged { .. }) = ended {
-                let found = suspects.clients;
+                let found = non_finite.clients;
                 if found.is_empty() {
                     return Err(diverged(Diverged::Server));
                 }
@@ -52,11 +53,11 @@ impl Simulation {
                 absent.extend(&found);
                 not_finite.extend(found);
                 attendance = Attendance::default();
-                ended = self.attempt(most, &absent, None, None, &mut attendance);
+                ended = self.attempt(max_group, &absent, None, None, &mut attendance);
             }
             match ended {
                 Err(RunError::Diverged { .. }) => {}
-                Err(RunError::TooFew { there: 0, .. }) => {
+                Err(RunError::TooFew { responded: 0, .. }) => {
                     return Err(diverged(Diverged::EveryClient(not_finite.len())));
                 }
                 Err(RunError::TooFew { .. }) => {
@@ -78,76 +79,83 @@ impl Simulation {
         }
     }
 
-    /// Runs the next round without some clients, and without parties that fail in it: where the server has
-    /// used what a party sent before it failed, the round is repeated without the party.
+    /// Runs the next round without the `absent` clients. If a party fails after the server has used what it sent,
+    /// the round is repeated without the party's clients.
     fn attempt(
         &mut self,
-        most: usize,
+        max_group: usize,
         absent: &BTreeSet<usize>,
-        mut look: Option<Observer<'_>>,
-        mut suspects: Option<&mut NonFiniteClients>,
+        mut observer: Option<Observer<'_>>,
+        mut non_finite: Option<&mut NonFiniteClients>,
         attendance: &mut Attendance,
     ) -> Result<RoundStats, RunError> {
         let mut absent = absent.clone();
         loop {
-            let look = look.take();
-            let found = suspects.as_deref_mut();
-            let ran = self.attempt_once(most, &absent, look, found, attendance);
+            let observer = observer.take();
+            let found = non_finite.as_deref_mut();
+            let ran = self.attempt_once(max_group, &absent, observer, found, attendance);
             let Err(RunError::Lost { clients }) = ran else {
                 return ran;
             };
             absent.extend(clients);
-            if let Some(suspects) = &mut suspects {
-                **suspects = NonFiniteClients::default();
+            if let Some(non_finite) = &mut non_finite {
+                **non_finite = NonFiniteClients::default();
             }
         }
     }
 
-    /// Runs the next round without some clients. One that fails, or whose results are not finite,
-    /// leaves everything as it was.
+    /// Runs the next round once, without the `absent` clients. A round that fails, or whose results are not finite,
+    /// leaves the simulation as it was.
     fn attempt_once(
         &mut self,
-        most: usize,
+        max_group: usize,
         absent: &BTreeSet<usize>,
-        look: Option<Observer<'_>>,
-        suspects: Option<&mut NonFiniteClients>,
+        observer: Option<Observer<'_>>,
+        non_finite: Option<&mut NonFiniteClients>,
         attendance: &mut Attendance,
     ) -> Result<RoundStats, RunError> {
         self.load_examples()?;
         let round = self.round + 1;
         let params = self.params.clone();
         let mut state = std::mem::take(&mut self.state);
-        let server = (state.server.clone(), state.in_flight.clone());
-        // Borrowed for as long as this function's own values.
-        let look = look.map(|look| look as Observer<'_>);
+        let before = (state.server.clone(), state.in_flight.clone());
+        // The cast shortens the observer's lifetime to that of this function's own values.
+        let observer = observer.map(|observer| observer as Observer<'_>);
         let mut parties = self.parties.take();
-        let (cx, beside) = self.contexts(round, most, absent);
-        // Kept here while the round is borrowed for as long as its observer.
-        let mut came = Attendance {
+        let (cx, extra_devices) = self.contexts(round, max_group, absent);
+        // A copy, because the round borrows its attendance for as long as its observer.
+        let mut attended = Attendance {
             failed: attendance.failed.clone(),
             late: attendance.late.clone(),
             ..Attendance::default()
         };
         let phase = (self.program().phase_of(cx.scheduled).0, cx.scheduled);
         let ran = self.guarded(|| {
-            let (workers, state, came) = (&self.workers, &mut state, &mut came);
             if let Some(parties) = &mut parties {
-                parties.begin(round, phase, (cx.clients(), most))?;
+                parties.begin(round, phase, (cx.clients(), max_group))?;
             }
-            let remote = parties
-                .as_mut()
-                .map(|parties| parties as &mut dyn RunRegion);
-            let (watch, who) = ((suspects, came), (workers, remote));
-            run_round(cx, &beside, who, state, params, look, watch)
+            run_round(RoundInput {
+                cx,
+                extra_devices: &extra_devices,
+                workers: &self.workers,
+                parties: parties
+                    .as_mut()
+                    .map(|parties| parties as &mut dyn ClientRunner),
+                state: &mut state,
+                params,
+                observer,
+                non_finite,
+                attendance: &mut attended,
+            })
         });
-        *attendance = came;
+        *attendance = attended;
         if let (Ok(_), Some(parties)) = (&ran, &mut parties) {
             parties.commit();
         }
         self.parties = parties;
         match &ran {
             Ok(_) => state.commit(),
-            Err(_) => state.undo(server),
+            Err(_) => state.roll_back(before),
         }
         self.state = state;
         let (params, stats) = ran?;

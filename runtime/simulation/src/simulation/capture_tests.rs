@@ -34,7 +34,7 @@ fn a_step_that_is_not_recorded_runs_plainly_in_its_buffers() {
     for (algorithm, group) in algorithms.into_iter().flat_map(|a| [(a, 1), (a, 3)]) {
         let mut plain = simulation(algorithm, group);
         let mut other = simulation(algorithm, group);
-        other.home.replays = Some(StepCache::new(GraphCapture::On));
+        other.main_device.step_cache = Some(StepCache::new(GraphCapture::On));
         for _ in 0..7 {
             assert_eq!(plain.run_round().unwrap(), other.run_round().unwrap());
         }
@@ -55,7 +55,7 @@ fn a_step_that_is_not_recorded_runs_plainly_in_its_buffers() {
 #[test]
 fn a_step_that_has_to_be_recorded_and_is_not_ends_the_run() {
     let mut simulation = simulation(&scaffold(), 1);
-    simulation.home.replays = Some(StepCache::new(GraphCapture::Require));
+    simulation.main_device.step_cache = Some(StepCache::new(GraphCapture::Require));
     let ends = (0..5).find_map(|_| simulation.run_round().err());
     assert!(
         matches!(ends, Some(RunError::Exec(ExecError::NotReplayed(_)))),

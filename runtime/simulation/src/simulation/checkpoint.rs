@@ -1,8 +1,8 @@
 //! Saves a simulation and restores it, bit for bit.
 //!
-//! Random choices are functions of the seed, the round and the client, so that a simulation between
-//! two rounds is its parameters, the states of the server and of clients, and where it is. States of
-//! clients that have a file of their own stay there: the archive has the mark to go back to.
+//! Random choices are functions of the seed, the round and the client. Between two rounds, a simulation is therefore
+//! its parameters, the states of the server and of clients, and the number of the round. If clients' states are in a
+//! file of their own, they stay there, and the archive has the mark to which the file is rolled back.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ use crate::checkpoint_error::CheckpointError;
 use crate::state::{ClientState, Flight, InFlight, Key};
 use crate::tensor_bytes::{from_bytes, to_bytes};
 
-/// Of the parts below.
+/// The version of the parts below.
 const VERSION: u32 = 1;
 
 const VERSION_PART: &str = "simulation/version";
@@ -27,18 +27,20 @@ const POSITION: &str = "simulation/position";
 const PARAMETERS: &str = "simulation/parameters";
 pub(super) const SERVER: &str = "simulation/server";
 const CLIENTS: &str = "simulation/clients";
-/// Clients in flight; only where there are any.
+/// The clients in flight. The archive only has this part if rounds are asynchronous.
 const IN_FLIGHT: &str = "simulation/in-flight";
-/// What parties are to be told; only of a coordinator.
+/// The committed attempts of each host. Only a coordinator's archive has this part.
 const PARTIES: &str = "simulation/parties";
 
-/// Where a simulation is.
+/// How far a simulation has come.
 #[derive(Deserialize, Serialize)]
 struct Position {
+    /// The number of completed rounds.
     round: usize,
+    /// The number of rounds that were left out because phases ended early.
     left_out: usize,
-    /// Clients in one graph, on each device: out of memory, there may be fewer than were chosen, and
-    /// sums depend on it.
+    /// For each device, the largest number of clients in one graph. It may be smaller than the user chose, if the
+    /// device ran out of memory; the order of sums depends on it.
     groups: Vec<usize>,
 }
 
@@ -48,8 +50,8 @@ pub(crate) type SavedState = (usize, String, Vec<TensorBytes>);
 /// A state by its name.
 pub(super) type ServerStates = Vec<(String, Vec<TensorBytes>)>;
 
-/// The clients in flight: the clock, each flight's client, version and arrival, and what was dispatched. Times
-/// are the bits of seconds.
+/// The clients in flight: the clock, each flight's client, version and arrival, and the dispatched values. Times are
+/// the bits of 64-bit seconds.
 #[derive(Deserialize, Serialize)]
 struct SavedInFlight {
     now: u64,
@@ -57,7 +59,7 @@ struct SavedInFlight {
     sent: Vec<((usize, usize), Vec<TensorBytes>)>,
 }
 
-fn restored_in_flight(
+fn restore_in_flight(
     saved: SavedInFlight,
     device: &DispatchDevice,
 ) -> Result<InFlight, CheckpointError> {
@@ -68,7 +70,8 @@ fn restored_in_flight(
         arrives: f64::from_bits(arrives),
     });
     let sent = saved.sent.into_iter();
-    let sent = sent.map(|(key, tensors)| Ok((key, restored(IN_FLIGHT, &tensors, device)?)));
+    let sent =
+        sent.map(|(key, tensors)| Ok((key, tensors_on_device(IN_FLIGHT, &tensors, device)?)));
     Ok(InFlight {
         now: f64::from_bits(saved.now),
         flights: flights.collect(),
@@ -76,20 +79,19 @@ fn restored_in_flight(
     })
 }
 
-/// The states of clients, and those that the server keeps for them.
+/// The states of clients, and the states that the server keeps for them.
 #[derive(Deserialize, Serialize)]
 enum ClientStates {
-    /// In order of their keys, so that equal states are equal bytes.
+    /// The states themselves, ordered by key, so that equal states are equal bytes.
     Here(Vec<(Key, Vec<TensorBytes>)>),
-    /// In the file of [`Simulation::set_client_store`].
+    /// A mark in the file of [`Simulation::set_client_store`], which has the states.
     InFile(StoreMark),
 }
 
 impl Simulation {
-    /// Everything that the next rounds depend on, as parts of an archive, which can be
-    /// [written](Archive::write) to a file. A simulation of the same program, data and seed that
-    /// [restores](Self::restore) it goes on with the same bits. The devices' memory is copied, not
-    /// changed.
+    /// Saves everything that the next rounds depend on as an archive, which can be [written](Archive::write) to a file.
+    /// A simulation of the same program, data and seed that [restores](Self::restore) it continues bit for bit. The
+    /// simulation itself does not change.
     ///
     /// # Errors
     ///
@@ -100,13 +102,13 @@ impl Simulation {
         archive.insert(FINGERPRINT, &Fingerprint::of(self)?)?;
         let position = Position {
             round: self.round,
-            left_out: self.left_out,
-            groups: self.sites().map(|site| site.group).collect(),
+            left_out: self.left_out_rounds,
+            groups: self.devices().map(|device| device.group_size).collect(),
         };
         archive.insert(POSITION, &position)?;
-        archive.insert(PARAMETERS, &saved("parameters", &self.params)?)?;
+        archive.insert(PARAMETERS, &tensor_bytes("parameters", &self.params)?)?;
         let server = self.state.server.iter();
-        let server = server.map(|(name, tensors)| Ok((name.clone(), saved(name, tensors)?)));
+        let server = server.map(|(name, tensors)| Ok((name.clone(), tensor_bytes(name, tensors)?)));
         let mut server = server.collect::<Result<ServerStates, CheckpointError>>()?;
         server.sort_by(|a, b| a.0.cmp(&b.0));
         archive.insert(SERVER, &server)?;
@@ -114,14 +116,14 @@ impl Simulation {
         if let Some(in_flight) = self.save_in_flight()? {
             archive.insert(IN_FLIGHT, &in_flight)?;
         }
-        let committed = self.committed();
+        let committed = self.committed_attempts();
         if !committed.is_empty() {
             archive.insert(PARTIES, &committed)?;
         }
         Ok(archive)
     }
 
-    /// The clients in flight, if rounds have let any begin.
+    /// The clients in flight; `None` if rounds are not asynchronous.
     fn save_in_flight(&self) -> Result<Option<SavedInFlight>, CheckpointError> {
         let InFlight { now, flights, sent } = &self.state.in_flight;
         if flights.is_empty() && sent.is_empty() && *now == 0.0 {
@@ -130,7 +132,7 @@ impl Simulation {
         let flights = flights.iter();
         let flights = flights.map(|f| (f.client, f.version, f.arrives.to_bits()));
         let sent = sent.iter();
-        let sent = sent.map(|(key, tensors)| Ok((*key, saved("dispatched", tensors)?)));
+        let sent = sent.map(|(key, tensors)| Ok((*key, tensor_bytes("dispatched", tensors)?)));
         Ok(Some(SavedInFlight {
             now: now.to_bits(),
             flights: flights.collect(),
@@ -138,12 +140,12 @@ impl Simulation {
         }))
     }
 
-    /// Goes back, or forward, to where another simulation was [saved](Self::save).
+    /// Restores the state of another simulation that was [saved](Self::save).
     ///
     /// # Errors
     ///
-    /// [`CheckpointError::Other`] if that one had another program, other data, another seed or other
-    /// devices; an error of the archive if it holds no simulation. The simulation is then as it was.
+    /// [`CheckpointError::Other`] if that simulation had another program, other data, another seed or other devices; an
+    /// error of the archive if it holds no simulation. This simulation then stays as it was.
     pub fn restore(&mut self, archive: &Archive) -> Result<(), CheckpointError> {
         check_version(archive)?;
         Fingerprint::of(self)?.check(&archive.get(FINGERPRINT)?)?;
@@ -153,12 +155,12 @@ impl Simulation {
         let types = self.program().model().parameters().iter();
         let shapes = types.map(|(_, ty)| &ty.shape[..]);
         if !shapes.eq(params.iter().map(|t| &t.shape[..])) {
-            return Err(content(PARAMETERS).into());
+            return Err(shape_error(PARAMETERS).into());
         }
-        let params = restored(PARAMETERS, &params, device)?;
+        let params = tensors_on_device(PARAMETERS, &params, device)?;
         let mut server = HashMap::new();
         for (name, tensors) in archive.get::<ServerStates>(SERVER)? {
-            server.insert(name, restored(SERVER, &tensors, device)?);
+            server.insert(name, tensors_on_device(SERVER, &tensors, device)?);
         }
         let committed = match archive.get(PARTIES) {
             Err(ArchiveError::Missing { .. }) => vec![],
@@ -166,34 +168,35 @@ impl Simulation {
         };
         let in_flight = match archive.get(IN_FLIGHT) {
             Err(ArchiveError::Missing { .. }) => InFlight::default(),
-            saved => restored_in_flight(saved?, device)?,
+            saved => restore_in_flight(saved?, device)?,
         };
         self.restore_clients(archive.get(CLIENTS)?, position.round)?;
         self.state.in_flight = in_flight;
-        self.restore_committed(committed);
+        self.restore_committed_attempts(committed);
         (self.params, self.state.server) = (params, server);
-        (self.round, self.left_out) = (position.round, position.left_out);
-        for (site, group) in self.sites_mut().zip(position.groups) {
-            site.group = group;
+        (self.round, self.left_out_rounds) = (position.round, position.left_out);
+        for (device, group) in self.devices_mut().zip(position.groups) {
+            device.group_size = group;
         }
         Ok(())
     }
 
-    /// The states that clients set in the round in progress, in order.
+    /// The states that clients set in the round in progress, ordered by client and name.
     pub(crate) fn save_pending(&self) -> Result<Vec<SavedState>, CheckpointError> {
-        let states = self.state.clients.fresh();
-        let states = states
-            .map(|((client, name), tensors)| Ok((*client, name.clone(), saved(name, tensors)?)));
+        let states = self.state.clients.pending();
+        let states = states.map(|((client, name), tensors)| {
+            Ok((*client, name.clone(), tensor_bytes(name, tensors)?))
+        });
         let mut states = states.collect::<Result<Vec<SavedState>, CheckpointError>>()?;
         states.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
         Ok(states)
     }
 
-    /// Sets states in the round in progress.
+    /// Sets states of clients in the round in progress.
     pub(crate) fn restore_pending(&mut self, states: Vec<SavedState>) -> Result<(), ArchiveError> {
         let device = self.program().device();
         let states = states.into_iter().map(|(client, name, tensors)| {
-            let tensors = restored(CLIENTS, &tensors, device)?;
+            let tensors = tensors_on_device(CLIENTS, &tensors, device)?;
             Ok(((client, name), tensors))
         });
         let states = states.collect::<Result<Vec<ClientState>, ArchiveError>>()?;
@@ -201,14 +204,15 @@ impl Simulation {
         Ok(())
     }
 
+    /// The states of all clients, or a mark in their file.
     fn save_clients(&self) -> Result<ClientStates, CheckpointError> {
-        let states = self.state.of_clients();
+        let states = self.state.committed();
         if let Some(mark) = states.checkpoint(self.round)? {
             return Ok(ClientStates::InFile(mark));
         }
         let all = states.all()?.into_iter();
         let all = all.map(|(key, tensors)| {
-            let bytes = saved(&key.name, &tensors)?;
+            let bytes = tensor_bytes(&key.name, &tensors)?;
             Ok((key, bytes))
         });
         Ok(ClientStates::Here(
@@ -216,20 +220,21 @@ impl Simulation {
         ))
     }
 
-    /// Replaces the states of all clients by those after so many rounds, or none of them.
+    /// Replaces the states of all clients by those of a checkpoint after `rounds` rounds. If that fails, none is
+    /// replaced.
     fn restore_clients(
         &mut self,
         saved: ClientStates,
         rounds: usize,
     ) -> Result<(), CheckpointError> {
-        let states = self.state.of_clients();
+        let states = self.state.committed();
         match saved {
             ClientStates::InFile(mark) => states.restore(Some(&mark))?,
             ClientStates::Here(saved) => {
                 let device = self.program().device();
                 let tensors = saved
                     .into_iter()
-                    .map(|(key, tensors)| Ok((key, restored(CLIENTS, &tensors, device)?)));
+                    .map(|(key, tensors)| Ok((key, tensors_on_device(CLIENTS, &tensors, device)?)));
                 let tensors = tensors.collect::<Result<_, ArchiveError>>()?;
                 states.replace(tensors, rounds)?;
             }
@@ -238,7 +243,7 @@ impl Simulation {
     }
 }
 
-/// Fails for a checkpoint of another version.
+/// Fails if the checkpoint has another version.
 pub(super) fn check_version(archive: &Archive) -> Result<(), CheckpointError> {
     let (found, newest) = (archive.get(VERSION_PART)?, VERSION);
     match found == newest {
@@ -247,22 +252,30 @@ pub(super) fn check_version(archive: &Archive) -> Result<(), CheckpointError> {
     }
 }
 
-fn saved(name: &str, tensors: &[DispatchTensor]) -> Result<Vec<TensorBytes>, CheckpointError> {
+/// The bytes of the tensors of a state, or of the parameters.
+fn tensor_bytes(
+    name: &str,
+    tensors: &[DispatchTensor],
+) -> Result<Vec<TensorBytes>, CheckpointError> {
     to_bytes(tensors)?.ok_or_else(|| CheckpointError::Element {
         name: name.to_owned(),
     })
 }
 
-pub(super) fn restored(
+/// Tensors from the bytes of a part of an archive.
+pub(super) fn tensors_on_device(
     part: &str,
     tensors: &[TensorBytes],
     device: &DispatchDevice,
 ) -> Result<Vec<DispatchTensor>, ArchiveError> {
     let tensors = tensors.iter().map(|bytes| from_bytes(bytes, device));
-    tensors.collect::<Option<_>>().ok_or_else(|| content(part))
+    tensors
+        .collect::<Option<_>>()
+        .ok_or_else(|| shape_error(part))
 }
 
-fn content(part: &str) -> ArchiveError {
+/// The error if the shapes of a part's tensors are not those of the program.
+fn shape_error(part: &str) -> ArchiveError {
     ArchiveError::Content {
         part: part.to_owned(),
         message: "the shapes of its tensors are not those of the program".to_owned(),

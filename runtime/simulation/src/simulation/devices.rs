@@ -24,89 +24,92 @@ use fedround_exec::GraphCapture;
 use fedround_exec::Program;
 use fedround_exec::capture::StepCache;
 
-/// The absent clients where all are there.
-static NOBODY: BTreeSet<usize> = BTreeSet::new();
+/// The set of absent clients of a round without absent clients.
+static NO_CLIENTS: BTreeSet<usize> = BTreeSet::new();
 
-/// A device, and what is compiled and recorded for it.
-pub(crate) struct Site {
+/// A device on which clients train, with the programs that are compiled for it.
+pub(crate) struct TrainingDevice {
     pub program: Program,
-    /// Make the clients' own models, where they have any: that without a name first.
+    /// The programs that make the clients' personal models, the one without a name first. Empty if all clients use the
+    /// global model.
     pub evaluations: Vec<EvaluationProgram>,
-    /// How many clients run in one graph.
-    pub group: usize,
-    /// The recorded steps, where steps are recorded.
-    pub replays: Option<StepCache>,
-    /// The clients' examples, if its memory holds them.
+    /// The largest number of clients in one graph.
+    pub group_size: usize,
+    /// Captured steps; `None` if steps are not captured on this device.
+    pub step_cache: Option<StepCache>,
+    /// The clients' examples in the device's memory; `None` if they do not fit, or are not copied.
     pub examples: Option<DeviceExamples>,
-    /// Whether the examples were copied, or will not be.
-    pub has_looked: bool,
+    /// Whether it is decided if the examples are in the device's memory. That happens before the first round.
+    pub examples_decided: bool,
 }
 
-/// For recorded steps, if steps are recorded on the program's device.
-fn cache(program: &Program, graphs: GraphCapture) -> Option<StepCache> {
-    let records = graphs.records_on(program.device());
-    records.then(|| StepCache::new(graphs))
+/// A cache for captured steps, if steps are captured on the program's device.
+fn step_cache(program: &Program, graphs: GraphCapture) -> Option<StepCache> {
+    let captures = graphs.records_on(program.device());
+    captures.then(|| StepCache::new(graphs))
 }
 
-impl Site {
+impl TrainingDevice {
     pub fn new(program: Program, batch: CohortBatch) -> Self {
         register_training_device(program.device());
         Self {
-            group: batch.clients(&program),
-            replays: cache(&program, GraphCapture::default()),
+            group_size: batch.clients(&program),
+            step_cache: step_cache(&program, GraphCapture::default()),
             program,
             evaluations: vec![],
             examples: None,
-            has_looked: false,
+            examples_decided: false,
         }
     }
 
-    /// How many threads feed it, of as many as a CPU gets: a GPU runs one graph at a time.
-    pub fn feeding(&self, threads: usize) -> usize {
+    /// The number of worker threads: `threads` for a CPU, and one for a GPU, which runs one graph at a time.
+    pub fn worker_threads(&self, threads: usize) -> usize {
         match is_cpu(self.program.device()) {
             true => threads,
             false => 1,
         }
     }
 
-    /// The same on another device.
-    fn on(&self, device: &DispatchDevice, batch: CohortBatch) -> Self {
-        let evaluations = self.evaluations.iter().map(|own| own.on(device));
+    /// The same programs on another device.
+    fn for_device(&self, device: &DispatchDevice, batch: CohortBatch) -> Self {
+        let evaluations = self.evaluations.iter();
+        let evaluations = evaluations.map(|evaluation| evaluation.for_device(device));
         Self {
             evaluations: evaluations.collect(),
             ..Self::new(self.program.for_device(device), batch)
         }
     }
 
-    /// The program that makes the models of an evaluation.
+    /// The program that makes the models of an evaluation; `None` if there is no evaluation of this name.
     pub fn evaluation(&self, name: Option<&str>) -> Option<&Program> {
-        let mut all = self.evaluations.iter();
-        let found = all.find(|own| own.name.as_deref() == name);
-        found.map(|own| &own.program)
+        let mut evaluations = self.evaluations.iter();
+        let found = evaluations.find(|evaluation| evaluation.name.as_deref() == name);
+        found.map(|evaluation| &evaluation.program)
     }
 
-    /// Chooses whether steps are recorded.
-    pub fn record(&mut self, graphs: GraphCapture) -> Result<(), RunError> {
+    /// Chooses whether steps are captured. Drops the steps that were captured before.
+    pub fn set_graph_capture(&mut self, graphs: GraphCapture) -> Result<(), RunError> {
         let cpu = is_cpu(self.program.device());
         if cpu && graphs == GraphCapture::Require {
             return Err(RunError::CaptureOnCpu);
         }
-        self.replays = cache(&self.program, graphs);
+        self.step_cache = step_cache(&self.program, graphs);
         Ok(())
     }
 
-    /// A copy of the examples that its programs read, if they fit.
-    fn copied(
+    /// Copies the columns of the examples that its programs read to the device; `None` if they do not fit.
+    fn copy_examples(
         &self,
         examples: &Examples,
         data: DeviceData,
     ) -> Result<Option<DeviceExamples>, RunError> {
         let mut columns: Vec<(String, Kind)> = vec![];
-        let others = self.evaluations.iter().map(|own| &own.program);
-        for program in std::iter::once(&self.program).chain(others) {
+        let evaluations = self.evaluations.iter();
+        let evaluations = evaluations.map(|evaluation| &evaluation.program);
+        for program in std::iter::once(&self.program).chain(evaluations) {
             for (_, phase) in program.phases() {
-                let own = phase.schedule().columns.iter().cloned();
-                let new: Vec<_> = own.filter(|column| !columns.contains(column)).collect();
+                let read = phase.schedule().columns.iter().cloned();
+                let new: Vec<_> = read.filter(|column| !columns.contains(column)).collect();
                 columns.extend(new);
             }
         }
@@ -114,39 +117,41 @@ impl Site {
         DeviceExamples::upload(examples, &columns, data.budget(device), device)
     }
 
-    /// Gives back what a round without enough memory leaves: recorded steps of as many clients, examples,
-    /// and what the device keeps for tensors of these sizes.
-    pub fn free(&mut self) {
+    /// Frees memory after a round that ran out of it: captured steps, the examples on the device, and memory that the
+    /// device keeps for reuse.
+    pub fn free_memory(&mut self) {
         self.examples = None;
-        if let Some(replays) = &self.replays {
-            replays.clear();
+        if let Some(step_cache) = &self.step_cache {
+            step_cache.clear();
         }
         Dispatch::memory_cleanup(self.program.device());
     }
 }
 
-/// The error of workers that cannot be started.
+/// The error if worker threads cannot be started.
 pub(crate) fn no_thread(error: ThreadPoolBuildError) -> RunError {
     RunError::Thread(std::io::Error::other(error))
 }
 
 impl Simulation {
-    /// Adds devices on which clients train. The clients of a round are dealt to all devices in turn.
-    /// Each device gets the model once and trains its clients in groups and on threads of its own;
-    /// their results are aggregated in a fixed order. The program's own device also does the
-    /// server's work and evaluates. Results repeat from run to run, and agree with those of one
-    /// device within rounding error.
+    /// Adds devices on which clients train. The clients of a round are assigned to all devices in turn. Each device
+    /// receives the model once, and trains its clients in groups and on worker threads of its own. Their results are
+    /// aggregated in a fixed order. The program's own device also does the server's work and evaluates models. A run
+    /// with the same devices gives the same results bit for bit, and results agree with those of one device within
+    /// rounding error.
     ///
     /// # Errors
     ///
-    /// A device cannot be used, is already there, or cannot capture graphs where
-    /// [`with_graph_capture`](Self::with_graph_capture) requires it; or the system gives no worker
-    /// threads.
+    /// A device cannot be used, was added before, or cannot capture graphs although
+    /// [`with_graph_capture`](Self::with_graph_capture) requires it; or the system cannot start worker threads.
     pub fn with_devices(mut self, more: &[Device]) -> Result<Self, RunError> {
         for device in more {
-            let target = device.with_precision(self.home.program.precision());
+            let target = device.with_precision(self.main_device.program.precision());
             let opened = target.open().map_err(CompileError::from)?;
-            if self.sites().any(|site| *site.program.device() == opened) {
+            if self
+                .devices()
+                .any(|device| *device.program.device() == opened)
+            {
                 let device = *device;
                 return Err(CompileError::from(DeviceError::Twice { device }).into());
             }
@@ -158,43 +163,47 @@ impl Simulation {
     /// Bytes of GPU memory that are reserved for this process, including freed memory that is kept for
     /// later; `None` if clients train on the CPU alone.
     pub fn device_memory(&self) -> Option<u64> {
-        let sites = self.sites();
-        let reserved = sites.filter_map(|site| Some(gpu_info(site.program.device())?.reserved));
+        let devices = self.devices();
+        let reserved =
+            devices.filter_map(|device| Some(gpu_info(device.program.device())?.reserved));
         reserved.reduce(|a, b| a + b)
     }
 
-    /// Has clients train on a further device.
+    /// Adds a device on which clients train.
     pub(crate) fn add(&mut self, device: &DispatchDevice) -> Result<(), RunError> {
-        let mut site = self.home.on(device, self.batch);
-        site.record(self.graphs)?;
-        let added = self.workers.add(site.feeding(self.threads));
+        let mut device = self.main_device.for_device(device, self.batch);
+        device.set_graph_capture(self.graphs)?;
+        let added = self.workers.add(device.worker_threads(self.threads));
         added.map_err(no_thread)?;
-        self.beside.push(site);
+        self.extra_devices.push(device);
         Ok(())
     }
 
-    /// Copies the clients' examples to the devices that hold them, before the first round. Batches of other
-    /// devices are copied from the host one by one, and so are those whose images are changed or decoded.
+    /// Copies the clients' examples to the devices whose memory holds them, before the first round. For other devices,
+    /// and for images that are augmented or decoded, each batch is copied from host memory when it is needed.
     pub(crate) fn load_examples(&mut self) -> Result<(), RunError> {
-        let new = !self.home.has_looked && self.augment.is_empty();
-        self.sites_mut().for_each(|site| site.has_looked = true);
-        if !new {
+        let is_first_round = !self.main_device.examples_decided;
+        self.devices_mut()
+            .for_each(|device| device.examples_decided = true);
+        if !is_first_round || !self.augment.is_empty() {
             return Ok(());
         }
-        let (sites, examples) = (self.sites().collect::<Vec<_>>(), &self.dataset.examples);
-        // A device's worker copies: a recorded step reads nothing that another thread has made.
+        let (devices, examples) = (self.devices().collect::<Vec<_>>(), &self.dataset.examples);
+        // Each device's own worker copies, because a captured step cannot read tensors that another thread has made.
         let copied = self.guarded(|| {
-            let (at, mut all): (Vec<usize>, _) = ((0..sites.len()).collect(), vec![]);
-            let copy = |i: usize| sites[i].copied(examples, self.device_data);
+            let (indices, mut copies): (Vec<usize>, _) = ((0..devices.len()).collect(), vec![]);
+            let copy = |i: usize| devices[i].copy_examples(examples, self.device_data);
             self.workers
-                .stream(&at, 1, copy, |_, copied| all.push(copied));
-            all.into_iter().collect::<Result<Vec<_>, _>>()
+                .stream(&indices, 1, copy, |_, copied| copies.push(copied));
+            copies.into_iter().collect::<Result<Vec<_>, _>>()
         });
         match copied {
-            Err(RunError::Exec(ExecError::OutOfMemory(_))) => self.sites_mut().for_each(Site::free),
+            Err(RunError::Exec(ExecError::OutOfMemory(_))) => {
+                self.devices_mut().for_each(TrainingDevice::free_memory)
+            }
             copied => {
-                for (site, own) in self.sites_mut().zip(copied?) {
-                    site.examples = own;
+                for (device, examples) in self.devices_mut().zip(copied?) {
+                    device.examples = examples;
                 }
             }
         }
@@ -203,84 +212,94 @@ impl Simulation {
 
     /// How many devices hold the clients' examples; see [`with_device_data`](Self::with_device_data).
     pub fn devices_with_examples(&self) -> usize {
-        self.sites().filter(|site| site.examples.is_some()).count()
+        self.devices()
+            .filter(|device| device.examples.is_some())
+            .count()
     }
 
-    pub(crate) fn sites(&self) -> impl Iterator<Item = &Site> {
-        std::iter::once(&self.home).chain(&self.beside)
+    /// The main device, and then the others.
+    pub(crate) fn devices(&self) -> impl Iterator<Item = &TrainingDevice> {
+        std::iter::once(&self.main_device).chain(&self.extra_devices)
     }
 
-    pub(crate) fn sites_mut(&mut self) -> impl Iterator<Item = &mut Site> {
-        std::iter::once(&mut self.home).chain(&mut self.beside)
+    /// The main device, and then the others.
+    pub(crate) fn devices_mut(&mut self) -> impl Iterator<Item = &mut TrainingDevice> {
+        std::iter::once(&mut self.main_device).chain(&mut self.extra_devices)
     }
 
-    /// Runs work on the devices, of which a GPU's libraries may panic.
+    /// Runs work on the devices. A panic of a GPU's libraries becomes an error.
     pub(crate) fn guarded<T>(
         &self,
         work: impl FnOnce() -> Result<T, RunError>,
     ) -> Result<T, RunError> {
-        catch_panic(self.sites().map(|site| site.program.device()), work)
+        catch_panic(self.devices().map(|device| device.program.device()), work)
     }
 
-    /// What a round without the clients in `absent` reads at home, and on the devices beside. Up to
-    /// `most` clients run in one graph.
+    /// The contexts of a round without the clients in `absent`: of the main device, and of the others. Up to
+    /// `max_group` clients run in one graph.
     pub(crate) fn contexts<'a>(
         &'a self,
         round: usize,
-        most: usize,
+        max_group: usize,
         absent: &'a BTreeSet<usize>,
     ) -> (RoundContext<'a>, Vec<RoundContext<'a>>) {
-        let cx = |site: &'a Site| self.context(site, &site.program, (round, absent), most);
-        (cx(&self.home), self.beside.iter().map(cx).collect())
+        let cx = |device: &'a TrainingDevice| {
+            self.context(device, &device.program, (round, absent), max_group)
+        };
+        (
+            cx(&self.main_device),
+            self.extra_devices.iter().map(cx).collect(),
+        )
     }
 
-    /// The same of the program that makes the clients' own models after a round for an evaluation, where they
-    /// have any.
+    /// The same for the program that makes the clients' personal models of an evaluation after a round; `None` if there
+    /// is no such evaluation.
     pub(crate) fn personal_contexts(
         &self,
         evaluation: Option<&str>,
         round: usize,
-        most: usize,
+        max_group: usize,
     ) -> Option<(RoundContext<'_>, Vec<RoundContext<'_>>)> {
-        let programs = self.sites();
-        let programs = programs.filter_map(|site| Some((site, site.evaluation(evaluation)?)));
-        // Everyone's model is made, whoever fails.
-        let mut all = programs.map(|(site, own)| RoundContext {
+        let programs = self.devices();
+        let programs = programs.filter_map(|device| Some((device, device.evaluation(evaluation)?)));
+        // Models are made for all clients: nobody fails in an evaluation.
+        let mut contexts = programs.map(|(device, program)| RoundContext {
             fates: None,
-            ..self.context(site, own, (round, &NOBODY), most)
+            ..self.context(device, program, (round, &NO_CLIENTS), max_group)
         });
-        Some((all.next()?, all.collect()))
+        Some((contexts.next()?, contexts.collect()))
     }
 
+    /// The context of a round on one device.
     fn context<'a>(
         &'a self,
-        site: &'a Site,
+        device: &'a TrainingDevice,
         program: &'a Program,
         (round, absent): (usize, &'a BTreeSet<usize>),
-        most: usize,
+        max_group: usize,
     ) -> RoundContext<'a> {
-        // Beside workers on all cores, a thread more would but take their time.
-        let spare = site.feeding(self.threads) < self.cores;
+        // If the workers use all cores, a prefetching thread would only slow them down.
+        let has_spare_core = device.worker_threads(self.threads) < self.cores;
         let scheduled = self.scheduled(round);
         let program = program.at(scheduled);
-        let resident = site.examples.as_ref();
+        let examples = device.examples.as_ref();
         RoundContext {
             program,
-            resident: resident.filter(|own| own.has(&program.schedule().columns)),
-            group: site.group.min(most),
+            device_examples: examples.filter(|examples| examples.has(&program.schedule().columns)),
+            group_size: device.group_size.min(max_group),
             dataset: &self.dataset,
             public: self.public.as_ref(),
             seed: self.seed,
             secret: self.secret.as_ref(),
             augment: &self.augment,
-            prefetch: self.prefetch.unwrap_or(usize::from(spare)),
-            replays: site.replays.as_ref(),
+            prefetch: self.prefetch.unwrap_or(usize::from(has_spare_core)),
+            step_cache: device.step_cache.as_ref(),
             population: None,
-            everyone: None,
-            newcomer: self.newcomer,
+            client_subset: None,
+            late_client: self.late_client,
             absent,
             fates: self.fates(round, scheduled),
-            least: self.faults.min_clients,
+            min_clients: self.faults.min_clients,
             round,
             scheduled,
         }

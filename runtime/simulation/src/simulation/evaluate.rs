@@ -18,7 +18,7 @@ impl Simulation {
         self
     }
 
-    /// Evaluates a client's personal model; `None` if it is not among these.
+    /// Evaluates a client's personal model; `None` if `models` does not have it.
     ///
     /// # Errors
     ///
@@ -58,8 +58,8 @@ impl Simulation {
         self.evaluate_models(&[&self.params], examples)
     }
 
-    /// The logits of examples by the global model, one example after another: of a classifier as many
-    /// as there are classes. The examples' labels are not looked at.
+    /// The logits of the global model, one example after another; for a classifier, one logit for each class. The
+    /// examples' labels are not used.
     ///
     /// # Errors
     ///
@@ -72,7 +72,7 @@ impl Simulation {
     ///
     /// # Errors
     ///
-    /// The model has not the functions that decoding needs.
+    /// The model does not have the functions that decoding needs.
     pub fn captions(&self, examples: &Examples, search: Search) -> Result<Vec<Vec<i32>>, RunError> {
         let describe = Describe {
             program: self.program(),
@@ -91,7 +91,7 @@ impl Simulation {
         self.evaluate_after(self.round, models, examples)
     }
 
-    /// Evaluates models of a round, several by the means of their logits.
+    /// Evaluates models after a round. Several models are evaluated as an ensemble, by the means of their logits.
     pub(crate) fn evaluate_after(
         &self,
         round: usize,

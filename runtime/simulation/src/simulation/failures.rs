@@ -1,44 +1,43 @@
-//! Clients that fail or are late, in the rounds of a simulation.
+//! Simulates clients that fail or are late.
 
 use super::Simulation;
 use crate::error::RunError;
-use crate::faults::{Attendance, Fates, Faults, Work};
+use crate::faults::{Attendance, Fates, Faults, Workload};
 use crate::round::RoundStats;
 
 impl Simulation {
-    /// Lets clients fail or be late in rounds; see [`Faults`]. Their states stay as before the round, and
-    /// results are those of a cohort of the clients that arrived. A round with too few clients is
-    /// skipped.
+    /// Lets clients fail or be late in rounds; see [`Faults`]. The states of such clients stay as before the round, and
+    /// its results are those of a cohort without them. A round with too few clients is skipped.
     ///
     /// # Errors
     ///
-    /// A setting is out of range, or a segment cannot be lowered to count its operations.
+    /// A setting is out of range, or a segment cannot be lowered to count its floating-point operations.
     pub fn with_faults(mut self, faults: Faults) -> Result<Self, RunError> {
         faults.check(self.dataset.client_indices.len())?;
-        self.works = match faults.is_none() {
+        self.workloads = match faults.is_none() {
             true => vec![],
             false => {
                 let phases = self.program().phases().into_iter();
-                let works = phases.map(|(_, program)| Work::of(program));
-                works.collect::<Result<_, _>>()?
+                let workloads = phases.map(|(_, program)| Workload::of(program));
+                workloads.collect::<Result<_, _>>()?
             }
         };
         self.faults = faults;
         Ok(self)
     }
 
-    /// The fates of a round's clients; `None` where nobody ever fails.
+    /// The fates of a round's clients; `None` if clients never fail and take no time.
     pub(crate) fn fates(&self, round: usize, scheduled: usize) -> Option<Fates<'_>> {
-        let work = self.works.get(self.program().phase_of(scheduled).0)?;
+        let workload = self.workloads.get(self.program().phase_of(scheduled).0)?;
         Some(Fates {
             faults: &self.faults,
-            work,
+            workload,
             seed: self.seed,
             round,
         })
     }
 
-    /// Ends a round in which too few clients were there: everything stays as it was.
+    /// Ends a round in which too few clients took part: parameters and states stay as they were.
     pub(crate) fn skip_round(&mut self, attendance: &Attendance) -> RoundStats {
         self.round += 1;
         let stats = RoundStats {
@@ -49,7 +48,7 @@ impl Simulation {
         self.attended(stats, attendance)
     }
 
-    /// Statistics with who took part.
+    /// Adds to statistics which of the called clients did not take part, and why.
     pub(crate) fn attended(&self, stats: RoundStats, attendance: &Attendance) -> RoundStats {
         RoundStats {
             failed: attendance.failed.iter().copied().collect(),

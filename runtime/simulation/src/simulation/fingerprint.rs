@@ -1,4 +1,5 @@
-//! A short description of everything that a simulation's results depend on besides its state.
+//! The fingerprint of a simulation: everything, besides its state, on which its results depend. A checkpoint can only
+//! be restored by a simulation with the same fingerprint.
 
 use std::sync::OnceLock;
 
@@ -14,11 +15,11 @@ use super::Simulation;
 use crate::checkpoint_error::CheckpointError;
 use crate::error::RunError;
 
-/// Facts by name, in order.
+/// Names and values of facts, in a fixed order.
 #[derive(Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(super) struct Fingerprint(Vec<(String, String)>);
 
-/// Checksums that take time. Programs and data do not change, so each is computed once.
+/// Checksums that take long to compute. Programs and data do not change, so each is computed once.
 #[derive(Default)]
 pub(super) struct Digests {
     program: OnceLock<String>,
@@ -29,20 +30,22 @@ pub(super) struct Digests {
 impl Fingerprint {
     pub fn of(simulation: &Simulation) -> Result<Self, CheckpointError> {
         let clients = &simulation.dataset.client_indices;
-        let devices = simulation.sites().map(|site| is_cpu(site.program.device()));
+        let devices = simulation
+            .devices()
+            .map(|device| is_cpu(device.program.device()));
         let (cpus, gpus): (Vec<bool>, Vec<bool>) = devices.partition(|on_cpu| *on_cpu);
-        let newcomer = simulation.newcomer;
+        let late_client = simulation.late_client;
         let facts = [
             ("program", program(simulation)?),
             ("seed", simulation.seed.to_string()),
             ("number of clients", clients.len().to_string()),
             ("data", examples(simulation)),
             ("public examples", public(simulation)),
-            ("assignment of examples to clients", dealt(clients)),
+            ("assignment of examples to clients", assignment(clients)),
             ("augmentation", simulation.augment.to_string()),
             (
                 "late client",
-                newcomer.map_or("none".to_owned(), |client| client.to_string()),
+                late_client.map_or("none".to_owned(), |client| client.to_string()),
             ),
             ("precision", simulation.program().precision().to_string()),
             ("faults of clients", format!("{:?}", simulation.faults)),
@@ -51,7 +54,7 @@ impl Fingerprint {
                 format!("{} CPU and {} GPU", cpus.len(), gpus.len()),
             ),
         ];
-        // Absent where it is off, so that the checkpoints of earlier versions are still read.
+        // Only present if it is on, so that checkpoints of earlier versions can still be restored.
         let exact = simulation.program().exact_convolutions();
         let exact = exact.then(|| ("convolutions", "exact".to_owned()));
         let facts = facts.into_iter().chain(exact);
@@ -60,7 +63,7 @@ impl Fingerprint {
         ))
     }
 
-    /// Fails where a checkpoint's facts differ from these.
+    /// Fails if a checkpoint's facts differ from these. The error names the first fact that differs.
     pub fn check(&self, found: &Self) -> Result<(), CheckpointError> {
         let text = |facts: &Self, name: &str| {
             let fact = facts.0.iter().find(|(own, _)| own == name);
@@ -79,8 +82,8 @@ impl Fingerprint {
     }
 }
 
-/// Of the spec's program with its hyper-parameters, the tensor graphs of its steps, and the model's
-/// leaves.
+/// A digest of the algorithm's program with its hyper-parameters, the tensor graphs of its steps, the model's leaves,
+/// and the programs of evaluations.
 fn program(simulation: &Simulation) -> Result<String, RunError> {
     let digest = &simulation.digests.program;
     if let Some(known) = digest.get() {
@@ -88,14 +91,14 @@ fn program(simulation: &Simulation) -> Result<String, RunError> {
     }
     let program = simulation.program();
     let mut hasher = hashed(program)?;
-    for own in &simulation.home.evaluations {
-        hasher.update(own.name.as_deref().unwrap_or_default());
-        hasher.update(print_exact(own.program.staged()));
+    for evaluation in &simulation.main_device.evaluations {
+        hasher.update(evaluation.name.as_deref().unwrap_or_default());
+        hasher.update(print_exact(evaluation.program.staged()));
     }
     Ok(digest.get_or_init(|| text(hasher)).clone())
 }
 
-/// Of the spec's program with its hyper-parameters, the tensor graphs of its steps, and the model's
+/// A digest of the algorithm's program with its hyper-parameters, the tensor graphs of its steps, and the model's
 /// leaves, as 64 hexadecimal digits.
 pub(super) fn graph(simulation: &Simulation) -> Result<String, RunError> {
     Ok(hex(&hashed(simulation.program())?.finalize()))
@@ -104,7 +107,7 @@ pub(super) fn graph(simulation: &Simulation) -> Result<String, RunError> {
 fn hashed(program: &Program) -> Result<Sha256, RunError> {
     let mut hasher = Sha256::new();
     hasher.update(format!("{:?}", program.model().parameters()));
-    // Beside adapters that are zeros, this is their base, whose values the graphs' texts leave out.
+    // A model with adapters: the texts of the graphs do not have the values of the base model.
     let base = program.model().model().merged();
     for leaf in base.iter().flat_map(|base| base.leaves()) {
         hasher.update(&leaf.name);
@@ -142,7 +145,7 @@ fn digest(examples: &Examples) -> String {
     text(hasher)
 }
 
-fn dealt(clients: &[Vec<usize>]) -> String {
+fn assignment(clients: &[Vec<usize>]) -> String {
     let mut hasher = Sha256::new();
     for indices in clients {
         hasher.update((indices.len() as u64).to_le_bytes());
@@ -153,7 +156,7 @@ fn dealt(clients: &[Vec<usize>]) -> String {
     text(hasher)
 }
 
-/// The first 16 hexadecimal digits: enough to tell one's own runs apart, and short enough to read.
+/// The first 16 hexadecimal digits of a digest: enough to distinguish a user's own runs, and short enough to read.
 fn text(hasher: Sha256) -> String {
     hex(&hasher.finalize()[..8])
 }

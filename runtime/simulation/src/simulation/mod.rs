@@ -34,16 +34,16 @@ use crate::dataset::FederatedDataset;
 use crate::device_data::DeviceData;
 use crate::error::RunError;
 use crate::evaluation::BATCH;
-use crate::faults::{Faults, Work};
+use crate::faults::{Faults, Workload};
 use crate::init_parameters;
 use crate::late_client::LateClient;
 use crate::non_finite::OnNan;
-use crate::parties::Remote;
+use crate::parties::Coordinator;
 use crate::retry_on_oom::in_smaller_groups;
 use crate::round::{Observer, RoundStats, ServerObservation};
 use crate::state::State;
 use crate::workers::Workers;
-use devices::{Site, no_thread};
+use devices::{TrainingDevice, no_thread};
 use fingerprint::Digests;
 
 pub(crate) use checkpoint::SavedState;
@@ -53,60 +53,67 @@ pub use server_states::ServerStateError;
 
 /// Runs a [`Program`] over simulated clients.
 ///
-/// Results depend on the program, the dataset, the seed, and the devices: not on the number of
-/// threads.
+/// Results depend on the program, the dataset, the seed and the devices, and not on the number of threads.
 pub struct Simulation {
-    /// Where clients train, the server works and models are evaluated.
-    pub(crate) home: Site,
-    /// Where clients train beside it.
-    beside: Vec<Site>,
+    /// The device that does the server's work and evaluates models. Clients train there, too.
+    pub(crate) main_device: TrainingDevice,
+    /// Other devices on which clients train. Empty unless the user adds some.
+    extra_devices: Vec<TrainingDevice>,
     dataset: FederatedDataset,
-    /// Examples that the server and every client have.
+    /// Examples that the server and every client have; `None` without any.
     public: Option<Examples>,
+    /// The seed of every random choice.
     seed: u64,
-    /// Of the noise of differential privacy, where it is not drawn from the seed.
+    /// The secret key of the noise of differential privacy; `None` if the noise is drawn from the seed.
     secret: Option<NoiseKey>,
     workers: Workers,
-    /// Of each CPU.
+    /// The number of worker threads of each CPU device.
     threads: usize,
-    /// Of this machine.
+    /// The number of cores of this machine.
     cores: usize,
+    /// How many clients train together in one graph.
     batch: CohortBatch,
+    /// Whether steps are captured on GPUs and replayed.
     graphs: GraphCapture,
+    /// How much of a GPU's memory the clients' examples may take.
     device_data: DeviceData,
     augment: Augment,
-    /// Where it was chosen.
+    /// The number of batches that each worker prefetches; `None` chooses by the number of free cores.
     prefetch: Option<usize>,
-    newcomer: Option<LateClient>,
+    /// The client that joins late, which is the last one; `None` without one.
+    late_client: Option<LateClient>,
     on_nan: OnNan,
     faults: Faults,
-    /// What clients compute and send in each phase, where they may fail. It is derived from the
-    /// program, so a checkpoint does not need it.
-    works: Vec<Work>,
+    /// For each phase, what a client computes and sends in a round. Empty if clients never fail and take no time. It
+    /// follows from the program, so a checkpoint does not have it.
+    workloads: Vec<Workload>,
+    /// The states of the server and of the clients.
     state: State,
-    /// Where clients are, if not in this process.
-    parties: Option<Remote>,
+    /// The parties at which clients run; `None` if they run in this process.
+    parties: Option<Coordinator>,
+    /// The present parameters: one tensor for each leaf of the model.
     params: Vec<DispatchTensor>,
-    /// What the parameters began as.
+    /// The parameters before the first round.
     initial: Vec<DispatchTensor>,
-    /// Examples in a batch of an evaluation.
+    /// The number of examples in a batch of an evaluation.
     evaluation_batch: usize,
-    /// The most that were in memory at once.
+    /// The largest number of personal models that were in memory at once.
     most_personal_models: AtomicUsize,
+    /// The number of completed rounds.
     round: usize,
-    /// Rounds of phases that ended early.
-    left_out: usize,
+    /// The number of rounds that were left out because phases ended early.
+    left_out_rounds: usize,
     digests: Digests,
 }
 
 impl Simulation {
-    /// A simulation before its first round. The initial parameters are drawn from `seed`, and so are
-    /// the cohorts, the order of batches and all other random choices. On a CPU, `threads` clients
-    /// or groups of clients train at the same time.
+    /// Creates a simulation before its first round. All random choices are drawn from `seed`: the initial parameters,
+    /// the cohorts, the order of batches and all others. On a CPU, `threads` clients or groups of clients train at the
+    /// same time.
     ///
     /// # Errors
     ///
-    /// The system gives no worker threads, or the model's values cannot be read.
+    /// The system cannot start worker threads, or the model's values cannot be read.
     pub fn new(
         program: Program,
         dataset: FederatedDataset,
@@ -115,9 +122,9 @@ impl Simulation {
     ) -> Result<Self, RunError> {
         let values = init_parameters::parameters(&program.model().model().leaves(), seed)?;
         let params = upload(program.model().parameters(), values, program.device());
-        let home = Site::new(program, CohortBatch::Auto);
+        let main_device = TrainingDevice::new(program, CohortBatch::Auto);
         Ok(Self {
-            workers: Workers::new(home.feeding(threads)).map_err(no_thread)?,
+            workers: Workers::new(main_device.worker_threads(threads)).map_err(no_thread)?,
             threads,
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             batch: CohortBatch::Auto,
@@ -125,12 +132,12 @@ impl Simulation {
             device_data: DeviceData::default(),
             augment: Augment::default(),
             prefetch: None,
-            newcomer: None,
+            late_client: None,
             on_nan: OnNan::default(),
             faults: Faults::default(),
-            works: vec![],
-            home,
-            beside: vec![],
+            workloads: vec![],
+            main_device,
+            extra_devices: vec![],
             initial: params.clone(),
             params,
             evaluation_batch: BATCH,
@@ -142,39 +149,40 @@ impl Simulation {
             state: State::default(),
             parties: None,
             round: 0,
-            left_out: 0,
+            left_out_rounds: 0,
             digests: Digests::default(),
         })
     }
 
-    /// How many steps were captured, replayed, or run op by op; `None` if capture is off.
+    /// How many steps were captured, replayed, or run operation by operation; `None` if capture is off.
     pub fn capture_stats(&self) -> Option<CaptureStats> {
         let mut stats = self
-            .sites()
-            .filter_map(|site| site.replays.as_ref().map(StepCache::stats));
+            .devices()
+            .filter_map(|device| device.step_cache.as_ref().map(StepCache::stats));
         let first = stats.next()?;
-        Some(stats.fold(first, |mut all, more| {
-            all.add(more);
-            all
+        Some(stats.fold(first, |mut total, stats| {
+            total.add(stats);
+            total
         }))
     }
 
     /// The number of the client that joins late, if there is one.
     pub fn late_client(&self) -> Option<usize> {
-        self.newcomer.map(|_| self.dataset.client_indices.len() - 1)
+        self.late_client
+            .map(|_| self.dataset.client_indices.len() - 1)
     }
 
     /// The number of clients after the last complete round: all, or all but the late client.
     pub fn clients(&self) -> usize {
         let all = self.dataset.client_indices.len();
-        let (newcomer, round) = (self.newcomer, self.scheduled(self.round));
-        newcomer.map_or(all, |newcomer| newcomer.there(round, all))
+        let (late_client, round) = (self.late_client, self.scheduled(self.round));
+        late_client.map_or(all, |late_client| late_client.clients_in_round(round, all))
     }
 
-    /// The largest number of clients that train together in one graph on any device. It shrinks if a
-    /// round finds a device's memory too small.
+    /// The largest number of clients that train together in one graph on any device. It shrinks if a device runs out
+    /// of memory in a round.
     pub fn cohort_batch(&self) -> usize {
-        let groups = self.sites().map(|site| site.group);
+        let groups = self.devices().map(|device| device.group_size);
         groups.fold(1, usize::max)
     }
 
@@ -187,46 +195,48 @@ impl Simulation {
         self.advance(None)
     }
 
-    /// Runs the next round as [`run_round`](Self::run_round) does, and shows the observer what the
-    /// server sees of single clients: parameters, features and labels as they are gathered or before
-    /// they are aggregated, and rows that the server makes for clients and joins.
+    /// Runs the next round as [`run_round`](Self::run_round) does, and shows the observer the values of single clients
+    /// that the server sees: parameters, features and labels as they are gathered or before they are aggregated, and
+    /// rows that the server computes for clients and concatenates.
     ///
     /// # Errors
     ///
     /// As [`run_round`](Self::run_round).
     pub fn run_round_observed(
         &mut self,
-        mut look: impl FnMut(ServerObservation),
+        mut observer: impl FnMut(ServerObservation),
     ) -> Result<RoundStats, RunError> {
-        self.advance(Some(&mut look))
+        self.advance(Some(&mut observer))
     }
 
-    fn advance(&mut self, look: Option<Observer<'_>>) -> Result<RoundStats, RunError> {
-        let mut most = self.cohort_batch();
-        if look.is_some() {
-            // Nobody is shown a round twice.
-            return self.advance_without_failures(most, look);
+    /// Runs the next round. If a device runs out of memory, the round is repeated without the examples in the device's
+    /// memory, and then with smaller groups of clients.
+    fn advance(&mut self, observer: Option<Observer<'_>>) -> Result<RoundStats, RunError> {
+        let mut max_group = self.cohort_batch();
+        if observer.is_some() {
+            // A repetition would show the observer the same round twice.
+            return self.advance_without_failures(max_group, observer);
         }
-        let stats = in_smaller_groups(&mut most, |most| {
+        let stats = in_smaller_groups(&mut max_group, |max_group| {
             loop {
-                let stats = self.advance_without_failures(most, None);
+                let stats = self.advance_without_failures(max_group, None);
                 let Err(RunError::Exec(ExecError::OutOfMemory(_))) = stats else {
                     return stats;
                 };
-                // Without the examples there may be room for as many clients.
-                let again = self.devices_with_examples() > 0;
-                self.sites_mut().for_each(|site| site.free());
-                if !again {
+                // Without the examples, there may be memory for groups of the same size.
+                let retry = self.devices_with_examples() > 0;
+                self.devices_mut().for_each(|device| device.free_memory());
+                if !retry {
                     return stats;
                 }
             }
         });
-        self.sites_mut()
-            .for_each(|site| site.group = site.group.min(most));
+        self.devices_mut()
+            .for_each(|device| device.group_size = device.group_size.min(max_group));
         stats
     }
 
-    /// Rounds completed.
+    /// The number of completed rounds.
     pub fn round(&self) -> usize {
         self.round
     }
@@ -243,6 +253,6 @@ impl Simulation {
 
     /// The compiled program.
     pub fn program(&self) -> &Program {
-        &self.home.program
+        &self.main_device.program
     }
 }

@@ -1,4 +1,4 @@
-//! How a simulation runs: what is chosen before its first round.
+//! The options of a simulation, which are chosen before its first round.
 
 use fedround_data::Examples;
 use fedround_data::augment::Augment;
@@ -15,29 +15,29 @@ use crate::late_client::LateClient;
 use crate::non_finite::OnNan;
 
 impl Simulation {
-    /// Draws the noise of differential privacy from the system's generator instead of the seed. It is then
-    /// another one in each simulation, and whoever knows the seed cannot take it away. Without this call a
-    /// run is an experiment that can be repeated, and keeps nothing private. The secret is never written: a
-    /// simulation that continues another one has one of its own.
+    /// Draws the noise of differential privacy from the system's random generator instead of the seed. The noise then
+    /// differs in each simulation, and nobody who knows the seed can subtract it. Without this call a run can be
+    /// repeated, but keeps nothing private. The secret is never written to disk: a simulation that continues another
+    /// one has a secret of its own.
     ///
     /// # Errors
     ///
-    /// The system gives no random bytes.
+    /// The system provides no random bytes.
     pub fn with_system_noise(mut self) -> Result<Self, RunError> {
         self.secret = Some(NoiseKey::from_system()?);
         Ok(self)
     }
 
-    /// Gives the server and every client these examples, which algorithms read by `public`. They have the
-    /// columns of the clients' examples.
+    /// Gives these examples to the server and to every client. Algorithms read them by `public`. They have the same
+    /// columns as the clients' examples.
     #[must_use]
     pub fn with_public(mut self, examples: Examples) -> Self {
         self.public = Some(examples);
         self
     }
 
-    /// Augments the images of training batches, anew each time that an image is used. Test images go
-    /// through the [fixed](Augment::fixed) steps only.
+    /// Augments the images of training batches, with new random choices each time that an image is used. Test images
+    /// go through the [fixed](Augment::fixed) steps only.
     #[must_use]
     pub fn with_augment(mut self, augment: Augment) -> Self {
         self.augment = augment;
@@ -62,7 +62,8 @@ impl Simulation {
     /// Capture is required and a device is the CPU, which has none.
     pub fn with_graph_capture(mut self, graphs: GraphCapture) -> Result<Self, RunError> {
         self.graphs = graphs;
-        self.sites_mut().try_for_each(|site| site.record(graphs))?;
+        self.devices_mut()
+            .try_for_each(|device| device.set_graph_capture(graphs))?;
         Ok(self)
     }
 
@@ -74,20 +75,20 @@ impl Simulation {
         self
     }
 
-    /// Makes personal models by the algorithm's hooks `evaluate` and `personalize`, on which the clients can be
-    /// tested.
-    /// `algorithm` is the one that the program was compiled from.
+    /// Lets clients have personal models, which the algorithm's hooks `evaluate` and `personalize` make of the global
+    /// model. `algorithm` is the one from which the program was compiled.
     ///
     /// # Errors
     ///
     /// The hook's code cannot be compiled.
     pub fn with_personal(mut self, algorithm: &dyn Algorithm) -> Result<Self, CompileError> {
-        let all = evaluations(&self.home.program, algorithm)?;
-        for site in &mut self.beside {
-            let own = all.iter().map(|own| own.on(site.program.device()));
-            site.evaluations = own.collect();
+        let all = evaluations(&self.main_device.program, algorithm)?;
+        for device in &mut self.extra_devices {
+            let target = device.program.device();
+            let evaluations = all.iter().map(|evaluation| evaluation.for_device(target));
+            device.evaluations = evaluations.collect();
         }
-        self.home.evaluations = all;
+        self.main_device.evaluations = all;
         Ok(self)
     }
 
@@ -96,16 +97,16 @@ impl Simulation {
     /// # Errors
     ///
     /// There are fewer than two clients.
-    pub fn with_late_client(mut self, newcomer: Option<LateClient>) -> Result<Self, RunError> {
+    pub fn with_late_client(mut self, late_client: Option<LateClient>) -> Result<Self, RunError> {
         let clients = self.dataset.client_indices.len();
-        if newcomer.is_some() && clients < 2 {
+        if late_client.is_some() && clients < 2 {
             return Err(RunError::NobodyElse { clients });
         }
-        self.newcomer = newcomer;
+        self.late_client = late_client;
         Ok(self)
     }
 
-    /// Chooses what becomes of a round in which clients' updates are not finite.
+    /// Chooses what happens in a round in which clients' updates are not finite.
     #[must_use]
     pub fn with_on_nan(mut self, choice: OnNan) -> Self {
         self.on_nan = choice;
@@ -117,8 +118,8 @@ impl Simulation {
     #[must_use]
     pub fn with_cohort_batch(mut self, batch: CohortBatch) -> Self {
         self.batch = batch;
-        self.sites_mut()
-            .for_each(|site| site.group = batch.clients(&site.program));
+        self.devices_mut()
+            .for_each(|device| device.group_size = batch.clients(&device.program));
         self
     }
 }

@@ -24,7 +24,7 @@ impl Simulation {
         self.named(&self.params)
     }
 
-    /// The parameters of a client's own model; `None` if it is not among these.
+    /// Names, types and values of the parameters of a client's personal model; `None` if `models` does not have it.
     ///
     /// # Errors
     ///
@@ -46,8 +46,8 @@ impl Simulation {
             .collect()
     }
 
-    /// The values of each tensor of a state of the server, by the state's full name: `LAYER.NAME` as in
-    /// the program's text; labels are numbers of classes. `None` before the state is first set.
+    /// The values of each tensor of a state of the server. The name is the full one, `LAYER.NAME` as in the program's
+    /// text. Labels are given as numbers. `None` before the state is first set.
     ///
     /// # Errors
     ///
@@ -69,7 +69,7 @@ impl Simulation {
         values(self.state.clients.get(&(client, name.to_owned()))?.as_ref())
     }
 
-    /// A state that the server has for a client, as [`server_state`](Self::server_state).
+    /// A state that the server keeps for a client, as [`server_state`](Self::server_state).
     ///
     /// # Errors
     ///
@@ -87,11 +87,11 @@ impl Simulation {
         )
     }
 
-    /// Replaces the current parameters by values in the model's order; `false`, and nothing
-    /// changes, if their sizes do not fit.
+    /// Replaces the current parameters by values in the model's order. Returns `false`, and changes nothing, if their
+    /// sizes do not fit.
     #[must_use]
     pub fn set_parameters(&mut self, values: Vec<Vec<f32>>) -> bool {
-        let program = &self.home.program;
+        let program = &self.main_device.program;
         let leaves = program.model().parameters();
         let fits = leaves.len() == values.len()
             && leaves
@@ -104,15 +104,15 @@ impl Simulation {
         fits
     }
 
-    /// Replaces the current parameters by those that a file has, and says what it had. Before the
-    /// first round, training starts from them; parts of clients' own start from them, too.
+    /// Replaces the current parameters by those in a file, and returns which ones the file had. Before the first round
+    /// they also become the initial parameters, from which personal parts of clients start.
     ///
     /// # Errors
     ///
-    /// The file has nothing of the model, or tensors of other shapes; nothing changes then. See
+    /// The file has no tensor of the model, or tensors of other shapes. Nothing changes then. See
     /// [`Weights::fit`].
     pub fn load_weights(&mut self, weights: &Weights) -> Result<LoadReport, WeightsError> {
-        let program = &self.home.program;
+        let program = &self.main_device.program;
         let fitted = weights.fit(&program.model().model().leaves())?;
         let leaves = program.model().parameters().iter().zip(fitted.values);
         for (param, ((_, ty), values)) in self.params.iter_mut().zip(leaves) {
@@ -139,13 +139,13 @@ impl Simulation {
     }
 }
 
-/// The bits of a tensor's numbers, by which two that are not numbers are equal, too.
+/// The bits of a tensor's elements. Compared as bits, NaN equals NaN.
 pub(super) fn bits(tensor: &DispatchTensor) -> Result<Vec<u32>, RunError> {
     let values = read(tensor.clone())?.into_iter();
     Ok(values.map(f32::to_bits).collect())
 }
 
-/// The values of a state: all of its tensors are floats, or it is of labels, which are integers.
+/// The values of a state's tensors. They are all floats, or all integers if the state is labels.
 fn values(state: Option<&Vec<DispatchTensor>>) -> Result<Option<Vec<Vec<f32>>>, RunError> {
     let Some(tensors) = state else {
         return Ok(None);
@@ -160,7 +160,7 @@ fn values(state: Option<&Vec<DispatchTensor>>) -> Result<Option<Vec<Vec<f32>>>, 
     ints.collect::<Result<_, RunError>>().map(Some)
 }
 
-/// Tensors of these types and values.
+/// Tensors of the model's leaves on a device, from their values.
 pub(crate) fn upload(
     leaves: &[(String, TensorType)],
     values: Vec<Vec<f32>>,

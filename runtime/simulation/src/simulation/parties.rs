@@ -1,4 +1,5 @@
-//! A simulation whose clients are at parties, and the queries of a party's host to it.
+//! A simulation as the coordinator of a federation, whose clients are at parties; and what a party's host reads and
+//! changes of its own simulation.
 
 use burn::tensor::DispatchTensor;
 use fedround_exec::Program;
@@ -10,19 +11,18 @@ use super::parameters::bits;
 use crate::error::RunError;
 use crate::faults::Attendance;
 use crate::parties::{
-    Committed, EvaluateAtParties, Parties, PartyError, PartyScores, Remote, ServerModel,
+    Committed, Coordinator, EvaluateAtParties, Parties, PartyError, PartyScores, ServerModel,
 };
-use crate::regions::RunRegion;
-use crate::round::run_round;
-use crate::state::{ByClient, ClientState};
+use crate::round::{RoundInput, run_round};
+use crate::state::{ClientState, PerClientStates};
 use crate::workers::Workers;
 
 impl Simulation {
-    /// Runs the code of clients at parties: the simulation becomes the coordinator of a federation. Its dataset
-    /// has a list of examples for each client, which may be empty, and the examples of no client are read.
+    /// Runs client code at parties: the simulation becomes the coordinator of a federation. Its dataset has a list of
+    /// examples for each client, which may be empty; the coordinator reads no client's examples.
     ///
-    /// `session` tells this coordinator from earlier ones of the federation, and is larger than theirs; the
-    /// seconds of a clock will do. Results do not depend on it.
+    /// `session` distinguishes this coordinator from earlier ones of the federation. It must be larger than theirs; the
+    /// time in seconds will do. Results do not depend on it.
     ///
     /// # Errors
     ///
@@ -32,17 +32,18 @@ impl Simulation {
         parties: Box<dyn Parties>,
         session: u64,
     ) -> Result<Self, RunError> {
-        self.evaluates_at_parties()?;
-        let known = (self.graph_hash()?, self.seed, session);
+        self.check_evaluations()?;
+        let identity = (self.graph_hash()?, self.seed, session);
         let programs = (self.program(), self.personal_program());
-        self.parties = Some(Remote::new(parties, programs, known)?);
+        self.parties = Some(Coordinator::new(parties, programs, identity)?);
         Ok(self)
     }
 
-    /// Fails for evaluations that parties cannot make: they have the server's model and their clients' states.
-    fn evaluates_at_parties(&self) -> Result<(), RunError> {
-        for own in &self.home.evaluations {
-            if let Some(name) = &own.name {
+    /// Fails if there is an evaluation that parties cannot make, because they have only the server's model and their
+    /// clients' states.
+    fn check_evaluations(&self) -> Result<(), RunError> {
+        for evaluation in &self.main_device.evaluations {
+            if let Some(name) = &evaluation.name {
                 let name = name.clone();
                 return Err(RunError::EvaluationAtParties { name });
             }
@@ -52,18 +53,18 @@ impl Simulation {
                     OpKind::Fed(FedOp::ServerState(..) | FedOp::ServerStateOr(_))
                 )
             };
-            if let Some(op) = own.program.linked().all_ops().find(reads) {
+            if let Some(op) = evaluation.program.linked().all_ops().find(reads) {
                 return Err(RunError::ServerStateAtParties { loc: op.loc });
             }
         }
         Ok(())
     }
 
-    /// Has each host of several clients send sums over them, where the server needs nothing else, instead of
-    /// each client's values: `fedround graph SPEC --at parties` lists which ones. What a host sends then no
-    /// longer grows with the number of its clients. Sums are made in 64 bits, in another order than in a
-    /// simulation, so that the results may differ from a simulation's in the last place of single numbers.
-    /// Observers of the server are not shown the values that are summed. Does nothing without parties.
+    /// Lets each host of several clients send sums over its clients in place of their values, where the server needs
+    /// only the sums: `fedround graph SPEC --at parties` lists them. A host's upload then no longer grows with the
+    /// number of its clients. Sums are computed in 64 bits and in another order than in a simulation, so that results
+    /// may differ from a simulation's in the last digit. Observers of the server are not shown the values that are
+    /// summed. Does nothing without parties.
     #[must_use]
     pub fn with_partial_sums(mut self, sums: bool) -> Self {
         if let Some(parties) = &mut self.parties {
@@ -72,8 +73,8 @@ impl Simulation {
         self
     }
 
-    /// The hash of the program: the algorithm with its settings, the model and its local steps. A party takes
-    /// part in a round of its own program only.
+    /// The hash of the program: the algorithm with its settings, the model and its local steps. A party only takes part
+    /// in rounds of the same program as its own.
     ///
     /// # Errors
     ///
@@ -82,33 +83,33 @@ impl Simulation {
         graph(self)
     }
 
-    /// Tells the parties that the last round was kept, so that they keep the states that it set. The next
-    /// round tells them too, so this is for the end of a run. Does nothing without parties.
+    /// Tells the parties that the last round was committed, so that they commit the states that it set. The next round
+    /// would tell them too, so this is needed only at the end of a run. Does nothing without parties.
     ///
     /// # Errors
     ///
     /// No party can be reached.
     pub fn settle_parties(&mut self) -> Result<(), RunError> {
-        self.parties.as_mut().map_or(Ok(()), Remote::settle)
+        self.parties.as_mut().map_or(Ok(()), Coordinator::settle)
     }
 
-    /// Why clients of parties failed in the last round, in the order in which they were lost.
+    /// The clients of parties that failed in the last round, and why, in the order in which they were lost.
     pub fn party_failures(&self) -> &[(Vec<usize>, PartyError)] {
-        self.parties.as_ref().map_or(&[], Remote::failures)
+        self.parties.as_ref().map_or(&[], Coordinator::failures)
     }
 
-    /// Whether clients have models of their own: the algorithm has the hook `evaluate` or `personalize`.
+    /// Whether clients have personal models: the algorithm has the hook `evaluate` or `personalize`.
     pub fn has_personal_models(&self) -> bool {
-        !self.home.evaluations.is_empty()
+        !self.main_device.evaluations.is_empty()
     }
 
-    /// Whether clients have models of their own, which are made and evaluated at the parties.
+    /// Whether clients have personal models that are made and evaluated at parties.
     pub fn personal_models_are_at_parties(&self) -> bool {
         self.parties.is_some() && self.has_personal_models()
     }
 
-    /// Has the parties evaluate their clients' own models, as they are after the last complete round; `None`
-    /// without parties, or if all clients use the global model. No state changes anywhere.
+    /// Lets the parties evaluate their clients' personal models as of the last complete round. `None` without
+    /// parties, or if all clients use the global model. No state changes, here or at the parties.
     ///
     /// # Errors
     ///
@@ -117,13 +118,13 @@ impl Simulation {
         let Some(mut parties) = self.parties.take() else {
             return Ok(None);
         };
-        let scores = self.ask_for_scores(&mut parties);
+        let scores = self.request_scores(&mut parties);
         self.parties = Some(parties);
         scores
     }
 
-    /// As a round of the program that makes the models, whose clients are at the parties.
-    fn ask_for_scores(&self, parties: &mut Remote) -> Result<Option<PartyScores>, RunError> {
+    /// Runs a round of the program that makes the personal models, with the clients at the parties.
+    fn request_scores(&self, parties: &mut Coordinator) -> Result<Option<PartyScores>, RunError> {
         let Some((cx, _)) = self.personal_contexts(None, self.round, usize::MAX) else {
             return Ok(None);
         };
@@ -131,22 +132,31 @@ impl Simulation {
         let clients = cx.clients();
         let server = ServerModel::new(&self.params, &self.initial)?;
         let (mut state, params) = (self.state.clone(), self.params.clone());
-        let mut all = Attendance::default();
+        let mut attendance = Attendance::default();
         let scores = self.guarded(|| {
             parties.begin(self.round, phase, (clients, self.cohort_batch()))?;
-            let mut asked = EvaluateAtParties::new(parties, &server);
-            let remote: &mut dyn RunRegion = &mut asked;
-            let (who, state) = ((&self.workers, Some(remote)), &mut state);
-            match run_round(cx, &[], who, state, params, None, (None, &mut all)) {
-                // Nobody is there.
-                Ok(_) | Err(RunError::TooFew { .. }) => Ok(asked.finish(clients)),
+            let mut evaluation = EvaluateAtParties::new(parties, &server);
+            let ran = run_round(RoundInput {
+                cx,
+                extra_devices: &[],
+                workers: &self.workers,
+                parties: Some(&mut evaluation),
+                state: &mut state,
+                params,
+                observer: None,
+                non_finite: None,
+                attendance: &mut attendance,
+            });
+            match ran {
+                // With too few clients, those without scores are listed as missing.
+                Ok(_) | Err(RunError::TooFew { .. }) => Ok(evaluation.finish(clients)),
                 Err(error) => Err(error),
             }
         })?;
         Ok(Some(scores))
     }
 
-    /// Which parameters are what they began as, in the model's order.
+    /// For each parameter, in the model's order, whether it still has its initial value.
     ///
     /// # Errors
     ///
@@ -158,22 +168,22 @@ impl Simulation {
             .collect()
     }
 
-    /// What the parties are to be told, for a checkpoint.
-    pub(super) fn committed(&self) -> Vec<(u64, Committed)> {
+    /// For each host, the last attempt of a round that was committed. A checkpoint needs it.
+    pub(super) fn committed_attempts(&self) -> Vec<(u64, Committed)> {
         let parties = self.parties.as_ref();
-        parties.map_or_else(Vec::new, Remote::committed)
+        parties.map_or_else(Vec::new, Coordinator::committed)
     }
 
-    /// Goes on from a checkpoint.
-    pub(super) fn restore_committed(&mut self, committed: Vec<(u64, Committed)>) {
+    /// Restores the committed attempts of a checkpoint.
+    pub(super) fn restore_committed_attempts(&mut self, committed: Vec<(u64, Committed)>) {
         if let Some(parties) = &mut self.parties {
             parties.restore(committed);
         }
     }
 
-    /// The program that makes the clients' own models, where they have any.
+    /// The program that makes the clients' personal models; `None` if all clients use the global model.
     pub(crate) fn personal_program(&self) -> Option<&Program> {
-        self.home.evaluation(None)
+        self.main_device.evaluation(None)
     }
 
     /// The initial parameters.
@@ -185,31 +195,31 @@ impl Simulation {
         &self.workers
     }
 
-    pub(crate) fn client_states(&self) -> &ByClient {
+    pub(crate) fn client_states(&self) -> &PerClientStates {
         &self.state.clients
     }
 
-    /// Sets states in the round in progress.
+    /// Sets states of clients in the round in progress.
     pub(crate) fn set_client_states(&mut self, states: Vec<ClientState>) {
         self.state.clients.extend(states);
     }
 
-    /// Ends a round that a coordinator kept, without the states that some clients set in it.
-    pub(crate) fn keep_round(&mut self, round: usize, without: &[usize]) {
-        self.state.clients.forget(without);
+    /// Commits a round that the coordinator committed, except for the states of the clients in `without`.
+    pub(crate) fn commit_round(&mut self, round: usize, without: &[usize]) {
+        self.state.clients.discard_pending(without);
         self.state.commit();
         self.round = round;
     }
 
-    /// Forgets the states of a round that a coordinator gave up.
-    pub(crate) fn forget_round(&mut self) {
+    /// Discards the states of a round that the coordinator gave up.
+    pub(crate) fn discard_round(&mut self) {
         let server = std::mem::take(&mut self.state.server);
         let in_flight = std::mem::take(&mut self.state.in_flight);
-        self.state.undo((server, in_flight));
+        self.state.roll_back((server, in_flight));
     }
 
-    /// Sets how many rounds of phases ended early, which a coordinator knows.
-    pub(crate) fn leave_out(&mut self, rounds: usize) {
-        self.left_out = rounds;
+    /// Sets how many rounds were left out because phases ended early. The coordinator decides it.
+    pub(crate) fn set_left_out_rounds(&mut self, rounds: usize) {
+        self.left_out_rounds = rounds;
     }
 }

@@ -1,54 +1,56 @@
-//! Compares clients' personal models with the server's.
+//! Compares clients' personal models with the server's model.
 
 use super::Simulation;
 use super::parameters::bits;
 use crate::error::RunError;
 use crate::evaluation::personal_models::PersonalModels;
 
-/// How clients' models differ from the server's, found from a few models at a time.
+/// How clients' personal models differ from the server's model. Models are added a few at a time.
 pub struct PersonalDifference {
+    /// The bits of the server's parameters, leaf by leaf.
     server: Vec<Vec<u32>>,
-    /// Whether the server's values are what they began as.
-    initial: Vec<bool>,
+    /// For each leaf, whether the server's still has its initial values.
+    is_initial: Vec<bool>,
+    /// See [`by_clients`](Self::by_clients).
     by_clients: Vec<bool>,
+    /// Whether any client's model differs from the server's.
     any: bool,
 }
 
 impl PersonalDifference {
-    /// Takes more models in.
+    /// Compares more models.
     ///
     /// # Errors
     ///
     /// The device that holds them has failed.
     pub fn add(&mut self, models: &PersonalModels) -> Result<(), RunError> {
         for model in models.all() {
-            for (i, (own, server)) in model.iter().zip(&self.server).enumerate() {
-                let open = !self.any || (self.initial[i] && !self.by_clients[i]);
-                if open && bits(own)? != *server {
+            for (i, (leaf, server)) in model.iter().zip(&self.server).enumerate() {
+                let is_undecided = !self.any || (self.is_initial[i] && !self.by_clients[i]);
+                if is_undecided && bits(leaf)? != *server {
                     self.any = true;
-                    self.by_clients[i] = self.initial[i];
+                    self.by_clients[i] = self.is_initial[i];
                 }
             }
         }
         Ok(())
     }
 
-    /// Which parameters only clients train, as LG-FedAvg's clients their features: on the server they are
-    /// what they began as, and in a client's model they are not. Such values of the server are no result
-    /// of the training. In the model's order.
+    /// For each parameter, in the model's order, whether only clients train it, such as the features in LG-FedAvg: on
+    /// the server it still has its initial value, and in a client's model another one. The server's value of such a
+    /// parameter is not a result of training.
     pub fn by_clients(&self) -> &[bool] {
         &self.by_clients
     }
 
-    /// Whether a client's model is another than the server's.
+    /// Whether any client's model differs from the server's.
     pub fn any(&self) -> bool {
         self.any
     }
 }
 
 impl Simulation {
-    /// The difference of no model from the server's, to which clients' models are
-    /// [added](PersonalDifference::add).
+    /// Starts a comparison with the server's model, to which clients' models are [added](PersonalDifference::add).
     ///
     /// # Errors
     ///
@@ -58,7 +60,7 @@ impl Simulation {
         let (server, initial) = (all(&self.params)?, all(&self.initial)?);
         let pairs = initial.iter().zip(&server);
         Ok(PersonalDifference {
-            initial: pairs.map(|(initial, now)| initial == now).collect(),
+            is_initial: pairs.map(|(initial, now)| initial == now).collect(),
             by_clients: vec![false; server.len()],
             any: false,
             server,

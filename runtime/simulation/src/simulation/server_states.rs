@@ -1,4 +1,4 @@
-//! Takes the states of the server from a checkpoint of another simulation.
+//! Loads the server's states from a checkpoint of another simulation.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,18 +8,18 @@ use fedround_passes::lowering::Frontend;
 use fedround_store::{Archive, ArchiveError, StoreError, TensorBytes};
 
 use super::Simulation;
-use super::checkpoint::{SERVER, ServerStates, check_version, restored};
+use super::checkpoint::{SERVER, ServerStates, check_version, tensors_on_device};
 use crate::checkpoint_error::CheckpointError;
 use crate::round::nodes_names;
 
-/// The states of the server in a checkpoint are not those of the program.
+/// The server's states in a checkpoint do not fit the program.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServerStateError {
-    /// The program has none.
+    /// The program keeps no state on the server.
     #[error("the algorithm keeps no state on the server")]
     Stateless,
-    /// It has others.
+    /// The program has states of other names.
     #[error(
         "the checkpoint does not have the states of the algorithm's server: missing: {}; left over: {}",
         list(missing),
@@ -36,15 +36,15 @@ pub enum ServerStateError {
     Shapes {
         /// The state's name.
         name: String,
-        /// The program's.
+        /// The shapes in the program.
         expected: Vec<Vec<usize>>,
-        /// The checkpoint's.
+        /// The shapes in the checkpoint.
         found: Vec<Vec<usize>>,
     },
     /// The file cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The archive is no checkpoint, or one of a later version.
+    /// The archive is not a checkpoint, or a later version of fedround wrote it.
     #[error(transparent)]
     Checkpoint(#[from] Box<CheckpointError>),
 }
@@ -55,6 +55,7 @@ impl From<ArchiveError> for ServerStateError {
     }
 }
 
+/// Names separated by commas.
 fn list(names: &[String]) -> String {
     match names {
         [] => "none".to_owned(),
@@ -63,13 +64,13 @@ fn list(names: &[String]) -> String {
 }
 
 impl Simulation {
-    /// Starts from the states of the server that another simulation was [saved](Self::save) with, of a program
-    /// with states of the same names and shapes. The parameters, the clients' states and the round stay.
-    /// Gives the names of the states.
+    /// Replaces the server's states by those of another simulation that was [saved](Self::save). Its program has states
+    /// of the same names and shapes. The parameters, the clients' states and the round stay. Returns the names of the
+    /// states.
     ///
     /// # Errors
     ///
-    /// The states are not those of the program, and nothing changes.
+    /// The states do not fit the program. Nothing changes then.
     pub fn load_server_states(
         &mut self,
         archive: &Archive,
@@ -102,7 +103,7 @@ impl Simulation {
                     });
                 }
             }
-            let tensors = restored(SERVER, &tensors, program.device())?;
+            let tensors = tensors_on_device(SERVER, &tensors, program.device())?;
             states.insert(name, tensors);
         }
         self.state.server = states;
@@ -110,15 +111,15 @@ impl Simulation {
     }
 }
 
-/// The states of a program's server by name, with the shapes of their tensors; `None` of those that are
-/// known only when they are set.
+/// The server's states in a program, by name, with the shapes of their tensors. `None` if the shapes are known only
+/// when the state is set.
 fn states(program: &Program) -> BTreeMap<String, Option<Vec<Vec<usize>>>> {
     let leaves = program.model().parameters().iter();
     let leaves: Vec<Vec<usize>> = leaves.map(|(_, ty)| ty.shape.clone()).collect();
     let mut all = BTreeMap::new();
     for (_, phase) in program.phases() {
         let module = phase.linked();
-        // Of a tree, the checkpoint has the nodes that are open.
+        // Tree noise keeps its open nodes as a state; their number differs between rounds.
         all.extend(nodes_names(module).map(|name| (name, None)));
         for op in module.all_ops() {
             let (name, value) = match &op.kind {

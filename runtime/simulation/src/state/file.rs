@@ -1,4 +1,4 @@
-//! The file of clients' states, which is made when it is first needed.
+//! The file of clients' states, which is created when it is first needed.
 
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
@@ -13,13 +13,15 @@ use crate::error::RunError;
 use crate::tensor_bytes::{from_bytes, to_bytes};
 use burn::tensor::DispatchTensor;
 
-/// Where the file is, and the file itself if it is open. Without a path it is a temporary one.
+/// The file of clients' states, and its path.
 #[derive(Default)]
 pub(super) struct StateFile(Mutex<Place>);
 
 #[derive(Default)]
 struct Place {
+    /// The path; `None` of a temporary file.
     path: Option<PathBuf>,
+    /// The open file; `None` before it is needed.
     open: Option<Arc<ClientStore>>,
 }
 
@@ -28,7 +30,7 @@ impl StateFile {
         self.0.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Chooses a path; an open file is closed.
+    /// Sets the path, and closes the file if one is open.
     pub fn set_path(&self, path: PathBuf) {
         *self.lock() = Place {
             path: Some(path),
@@ -36,19 +38,19 @@ impl StateFile {
         };
     }
 
-    /// Whether the file outlives the process: it has a path, and if it is open, nobody deleted it.
+    /// Whether the file outlives the process: it has a path, and nobody deleted it while it was open.
     pub fn outlives_process(&self) -> bool {
         let place = self.lock();
         let path = place.path.as_ref();
         path.is_some_and(|path| place.open.is_none() || path.exists())
     }
 
-    /// The file, if there is one yet.
+    /// The open file; `None` before it is needed.
     pub fn opened(&self) -> Option<Arc<ClientStore>> {
         self.lock().open.clone()
     }
 
-    /// The file; a new one if there is none yet.
+    /// The open file. Creates a new one if none is open.
     pub fn get(&self) -> Result<Arc<ClientStore>, ClientStoreError> {
         let mut place = self.lock();
         if let Some(open) = &place.open {
@@ -61,7 +63,7 @@ impl StateFile {
         Ok(Arc::clone(place.open.insert(Arc::new(new))))
     }
 
-    /// The file that an earlier process left.
+    /// The open file. Opens the one of an earlier process if none is open.
     pub fn reopen(&self) -> Result<Arc<ClientStore>, ClientStoreError> {
         let mut place = self.lock();
         match (&place.open, &place.path) {
@@ -147,7 +149,7 @@ impl StateFile {
     }
 }
 
-/// States on their way to the file, on a thread of their own.
+/// States that another thread is writing to the file.
 pub(super) struct Writing {
     pub states: Arc<Vec<Unsaved>>,
     thread: JoinHandle<Result<(), RunError>>,
@@ -166,16 +168,17 @@ impl Writing {
         self.thread.is_finished()
     }
 
-    /// Waits until they are there.
+    /// Waits until they are written.
     pub fn join(self) -> thread::Result<Result<(), RunError>> {
         self.thread.join()
     }
 }
 
-/// What names of states begin with in the file.
+/// The prefixes of the names of states in the file.
 const CLIENT: &str = "client";
 const SERVER: &str = "server";
 
+/// The name of a state in the file.
 fn stored_name(key: &Key) -> String {
     let side = match key.side {
         Side::Client => CLIENT,

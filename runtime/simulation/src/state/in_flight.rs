@@ -1,4 +1,4 @@
-//! Clients that train over several rounds, with the values that they were given.
+//! Clients in flight in asynchronous rounds, with the values that were dispatched to them.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,11 @@ use burn::tensor::DispatchTensor;
 /// The clients in flight on the virtual clock.
 #[derive(Clone, Default)]
 pub(crate) struct InFlight {
-    /// Seconds since the first round.
+    /// The time on the virtual clock, in seconds since the first round.
     pub now: f64,
+    /// The clients that have begun and whose updates have not arrived.
     pub flights: Vec<Flight>,
-    /// What was dispatched, by its place among the values of a round and by the version.
+    /// The dispatched values, by their index among those of a round and by the version at which they were dispatched.
     pub sent: BTreeMap<(usize, usize), Vec<DispatchTensor>>,
 }
 
@@ -18,8 +19,8 @@ pub(crate) struct InFlight {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Flight {
     pub client: usize,
-    /// How many rounds were completed when it began.
+    /// The number of rounds that were completed when the client began.
     pub version: usize,
-    /// When its update arrives, in seconds since the first round.
+    /// The time at which its update arrives, in seconds since the first round.
     pub arrives: f64,
 }

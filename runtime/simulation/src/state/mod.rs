@@ -1,9 +1,9 @@
 //! The state that an algorithm keeps between rounds, on the server and for each client.
 //!
-//! A round that fails leaves the state as it was before. States of clients are in memory up to a
-//! budget, and beyond it in a file: see [`ClientStates`].
+//! States that a round sets are pending until the round is committed; a round that fails leaves the states as they
+//! were. Committed states of clients are in memory up to a budget, and beyond it in a file: see [`CommittedStates`].
 
-mod client_states;
+mod committed_states;
 mod file;
 mod in_flight;
 mod read_ahead;
@@ -19,29 +19,31 @@ use burn::tensor::DispatchTensor;
 
 use crate::error::RunError;
 
-pub use client_states::ClientMemory;
-pub(crate) use client_states::ClientStates;
+pub use committed_states::ClientMemory;
+pub(crate) use committed_states::CommittedStates;
 pub(crate) use in_flight::{Flight, InFlight};
 pub(crate) use resident::{Key, Side};
 
-/// By the name that the spec gives it.
+/// All states of a simulation.
 #[derive(Clone)]
 pub(crate) struct State {
+    /// The server's states, by name: the tensors of each.
     pub server: HashMap<String, Vec<DispatchTensor>>,
-    /// Clients that train while rounds go by.
+    /// The clients in flight, in asynchronous rounds.
     pub in_flight: InFlight,
-    pub clients: ByClient,
-    /// What the server keeps for each client.
-    pub for_clients: ByClient,
+    /// The states that clients keep.
+    pub clients: PerClientStates,
+    /// The states that the server keeps for each client.
+    pub for_clients: PerClientStates,
 }
 
 impl Default for State {
     fn default() -> Self {
-        let kept = Arc::<ClientStates>::default();
-        let of = |side| ByClient {
+        let committed = Arc::<CommittedStates>::default();
+        let of = |side| PerClientStates {
             side,
-            fresh: HashMap::new(),
-            kept: Arc::clone(&kept),
+            pending: HashMap::new(),
+            committed: Arc::clone(&committed),
         };
         Self {
             server: HashMap::new(),
@@ -53,76 +55,78 @@ impl Default for State {
 }
 
 impl State {
-    /// The values that may be new in the round in progress.
+    /// The tensors of all states that the round in progress may have set.
     pub fn set_in_round(&self) -> impl Iterator<Item = &DispatchTensor> {
         let own = [&self.clients, &self.for_clients].into_iter();
-        let own = own.flat_map(|states| states.fresh.values());
+        let own = own.flat_map(|states| states.pending.values());
         self.server.values().chain(own).flatten()
     }
 
-    /// Ends a round: its states are kept. What goes to the file is written while the next round runs.
+    /// Commits the states of a round. Those that go to the file are written while the next round runs.
     pub fn commit(&mut self) {
         let [clients, server] = [&mut self.clients, &mut self.for_clients].map(|own| {
             let side = own.side;
-            let fresh = own.fresh.drain();
-            fresh.map(move |((client, name), tensors)| (Key { side, client, name }, tensors))
+            let pending = own.pending.drain();
+            pending.map(move |((client, name), tensors)| (Key { side, client, name }, tensors))
         });
-        let fresh = clients.chain(server).collect();
-        self.clients.kept.commit(fresh);
+        let pending = clients.chain(server).collect();
+        self.clients.committed.commit(pending);
     }
 
-    /// Forgets the states of a round that failed; `server` are the server's before it, and who was in flight
-    /// then.
-    pub fn undo(&mut self, server: (HashMap<String, Vec<DispatchTensor>>, InFlight)) {
-        (self.server, self.in_flight) = server;
-        self.clients.fresh.clear();
-        self.for_clients.fresh.clear();
+    /// Discards the states of a round that failed. `before` has the server's states and the clients in flight from
+    /// before the round.
+    pub fn roll_back(&mut self, before: (HashMap<String, Vec<DispatchTensor>>, InFlight)) {
+        (self.server, self.in_flight) = before;
+        self.clients.pending.clear();
+        self.for_clients.pending.clear();
     }
 
-    /// The clients' states of complete rounds.
-    pub fn of_clients(&self) -> &Arc<ClientStates> {
-        &self.clients.kept
+    /// The clients' states of completed rounds.
+    pub fn committed(&self) -> &Arc<CommittedStates> {
+        &self.clients.committed
     }
 }
 
 /// A state with its client and name.
 pub(crate) type ClientState = ((usize, String), Vec<DispatchTensor>);
 
-/// States by client and name. Those of the round in progress are apart, so that a round costs what
-/// its cohort does, however many clients have states. Clones share the states of complete rounds.
+/// States by client and name. Pending states are kept apart from committed ones, so that the cost of a round depends on
+/// its cohort and not on the number of all clients. Clones share the committed states.
 #[derive(Clone)]
-pub(crate) struct ByClient {
+pub(crate) struct PerClientStates {
+    /// Who keeps the states.
     side: Side,
-    fresh: HashMap<(usize, String), Vec<DispatchTensor>>,
-    kept: Arc<ClientStates>,
+    /// The states that the round in progress has set.
+    pending: HashMap<(usize, String), Vec<DispatchTensor>>,
+    committed: Arc<CommittedStates>,
 }
 
-impl ByClient {
+impl PerClientStates {
     /// A client's state, which may have to be read from the file.
     ///
     /// # Errors
     ///
     /// The file cannot be read, or is damaged.
     pub fn get(&self, key: &(usize, String)) -> Result<Option<Vec<DispatchTensor>>, RunError> {
-        match self.fresh.get(key) {
-            Some(fresh) => Ok(Some(fresh.clone())),
-            None => self.kept.get(self.key(key.0, &key.1)),
+        match self.pending.get(key) {
+            Some(pending) => Ok(Some(pending.clone())),
+            None => self.committed.get(self.key(key.0, &key.1)),
         }
     }
 
     /// Sets states in the round in progress.
     pub fn extend(&mut self, states: Vec<ClientState>) {
-        self.fresh.extend(states);
+        self.pending.extend(states);
     }
 
-    /// Forgets what the round in progress set for some clients.
-    pub fn forget(&mut self, clients: &[usize]) {
-        self.fresh
+    /// Discards the states that the round in progress has set for some clients.
+    pub fn discard_pending(&mut self, clients: &[usize]) {
+        self.pending
             .retain(|(client, _), _| !clients.contains(client));
     }
 
-    /// Does work that reads states of these names of these clients, in this order. Those that are in
-    /// the file are read meanwhile, on a thread of their own.
+    /// Runs `work`, which reads states of these names for these clients, in this order. Meanwhile another thread reads
+    /// those that are in the file.
     pub fn reading_ahead<T>(
         &self,
         clients: &[usize],
@@ -133,17 +137,17 @@ impl ByClient {
             let names = names.iter();
             names.map(move |name| self.key(client, name))
         });
-        self.kept.reading_ahead(keys, work)
-    }
-
-    /// The states that the round in progress has set, which are not kept yet.
-    pub fn fresh(&self) -> impl Iterator<Item = (&(usize, String), &Vec<DispatchTensor>)> {
-        self.fresh.iter()
+        self.committed.reading_ahead(keys, work)
     }
 
     /// The states that the round in progress has set.
-    pub fn into_fresh(self) -> impl Iterator<Item = ((usize, String), Vec<DispatchTensor>)> {
-        self.fresh.into_iter()
+    pub fn pending(&self) -> impl Iterator<Item = (&(usize, String), &Vec<DispatchTensor>)> {
+        self.pending.iter()
+    }
+
+    /// The states that the round in progress has set.
+    pub fn into_pending(self) -> impl Iterator<Item = ((usize, String), Vec<DispatchTensor>)> {
+        self.pending.into_iter()
     }
 
     fn key(&self, client: usize, name: &str) -> Key {

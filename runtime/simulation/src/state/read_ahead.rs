@@ -1,17 +1,17 @@
-//! Reads states from the file before workers ask for them.
+//! Reads states from the file before workers need them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use super::client_states::ClientStates;
+use super::committed_states::CommittedStates;
 use super::resident::Key;
 
-/// States that may wait for their clients' turn.
+/// The largest number of states that are read ahead and not yet used.
 const AHEAD: usize = 64;
 
-impl ClientStates {
-    /// Does work while states are read from the file in this order. What cannot be read is left to
-    /// whoever asks for it.
+impl CommittedStates {
+    /// Runs `work` while another thread reads states from the file, in this order. If a state cannot be read, the error
+    /// appears when `work` reads it.
     pub fn reading_ahead<T>(&self, keys: impl Iterator<Item = Key>, work: impl FnOnce() -> T) -> T {
         let keys: Vec<Key> = {
             let inner = self.lock();
@@ -27,9 +27,9 @@ impl ClientStates {
         }
         let stop = AtomicBool::new(false);
         thread::scope(|scope| {
-            let _end = End(self, &stop);
+            let _stop = StopOnDrop(self, &stop);
             let reader = thread::Builder::new().name("read-ahead".to_owned());
-            // Without a thread, workers read what they need.
+            // If the thread cannot start, workers read the states themselves.
             _ = reader.spawn_scoped(scope, || self.read_ahead(keys, &stop));
             work()
         })
@@ -53,12 +53,12 @@ impl ClientStates {
     }
 }
 
-/// Ends reading ahead when the work is done, or panics.
-struct End<'a>(&'a ClientStates, &'a AtomicBool);
+/// Stops reading ahead when the work has ended, or has panicked.
+struct StopOnDrop<'a>(&'a CommittedStates, &'a AtomicBool);
 
-impl Drop for End<'_> {
+impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
-        // While no reader is between looking and waiting.
+        // Set under the lock, so that the reader cannot miss the change between its check and its wait.
         let inner = self.0.lock();
         self.1.store(true, Ordering::Relaxed);
         drop(inner);

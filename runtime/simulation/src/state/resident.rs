@@ -1,7 +1,7 @@
-//! States in memory, and which of them leave it first: those that were used longest ago.
+//! States in memory. Those that were used longest ago leave memory first.
 //!
-//! Use is counted in rounds, and states of one round leave in the order of their keys, so that what
-//! is written does not depend on the timing of threads.
+//! Use is counted in rounds, and states that were last used in the same round leave in the order of their keys. The
+//! contents of the file therefore do not depend on the timing of threads.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -18,7 +18,7 @@ pub(crate) enum Side {
     Server,
 }
 
-/// Which state it is.
+/// Identifies a state of a client.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 pub(crate) struct Key {
     pub side: Side,
@@ -35,7 +35,7 @@ pub(super) struct Unsaved {
     pub tensors: Vec<DispatchTensor>,
 }
 
-/// Bytes of a state.
+/// The bytes of a state.
 pub(super) fn size(tensors: &[DispatchTensor]) -> usize {
     tensors.iter().map(|t| 4 * t.shape().num_elements()).sum()
 }
@@ -49,21 +49,22 @@ struct Entry {
     unsaved: Option<usize>,
 }
 
-/// States in memory.
+/// The states in memory. Each is in exactly one of `saved`, `unsaved` and `awaited`.
 #[derive(Default)]
 pub(super) struct Resident {
     entries: HashMap<Key, Entry>,
-    /// What the file has, too, by last use.
+    /// States that the file has, too, by the round of their last use.
     saved: BTreeSet<(usize, Key)>,
-    /// What only memory has, by last use.
+    /// States that only memory has, by the round of their last use.
     unsaved: BTreeSet<(usize, Key)>,
-    /// What was read ahead and nobody has used yet: it stays, and is in neither of the others.
+    /// States that were read ahead and not used yet. They stay in memory until the round ends.
     awaited: BTreeSet<Key>,
+    /// The bytes of all states.
     bytes: usize,
 }
 
 impl Resident {
-    /// A state, which is used in this round. Also whether it was awaited.
+    /// A state, which is hereby used in this round, and whether this is its first use after it was read ahead.
     pub fn find(&mut self, key: &Key, round: usize) -> Option<(Vec<DispatchTensor>, bool)> {
         let entry = self.entries.get_mut(key)?;
         let old = (entry.used, key.clone());
@@ -127,12 +128,12 @@ impl Resident {
         self.bytes
     }
 
-    /// How many were read ahead and nobody has used yet.
+    /// The number of states that were read ahead and not used yet.
     pub fn awaited(&self) -> usize {
         self.awaited.len()
     }
 
-    /// Drops states that the file has until the rest fits.
+    /// Drops states that the file has, too, until the others fit into the budget.
     pub fn drop_saved(&mut self, budget: usize) {
         while self.bytes > budget
             && let Some((_, key)) = self.saved.pop_first()
@@ -141,14 +142,14 @@ impl Resident {
         }
     }
 
-    /// Ends a round: takes the states that were used longest ago until the rest fits. The file does not
-    /// have those that it gives.
+    /// Ends a round: removes the states that were used longest ago until the others fit into the budget. Returns
+    /// those that the file does not have.
     pub fn shrink(&mut self, budget: usize) -> Vec<Unsaved> {
         for key in std::mem::take(&mut self.awaited) {
             let used = self.entries.get(&key).map_or(0, |entry| entry.used);
             self.saved.insert((used, key));
         }
-        let mut out = vec![];
+        let mut to_write = vec![];
         while self.bytes > budget {
             let saved_first = match (self.saved.first(), self.unsaved.first()) {
                 (Some((a, _)), Some((b, _))) => a <= b,
@@ -165,14 +166,14 @@ impl Resident {
                 && let Some(version) = entry.unsaved
             {
                 let tensors = entry.tensors;
-                out.push(Unsaved {
+                to_write.push(Unsaved {
                     key,
                     version,
                     tensors,
                 });
             }
         }
-        out
+        to_write
     }
 
     fn remove(&mut self, key: &Key) -> Option<Entry> {
@@ -204,8 +205,8 @@ impl Resident {
         all
     }
 
-    /// The file now has all states.
-    pub fn all_saved(&mut self) {
+    /// Records that the file now has all states.
+    pub fn mark_all_saved(&mut self) {
         self.saved.append(&mut self.unsaved);
         self.entries.values_mut().for_each(|e| e.unsaved = None);
     }

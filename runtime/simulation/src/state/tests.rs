@@ -33,7 +33,7 @@ fn a_failed_round_leaves_states_as_they_were() {
     for budget in [None, Some(SIZE), Some(0)] {
         let mut all = State::default();
         if let Some(bytes) = budget {
-            all.of_clients().set_budget(bytes);
+            all.committed().set_budget(bytes);
         }
         set(&mut all, 0, 1.0);
         set(&mut all, 1, 2.0);
@@ -42,16 +42,16 @@ fn a_failed_round_leaves_states_as_they_were() {
         set(&mut all, 2, 4.0);
         let values = |all: &State| [0, 1, 2].map(|k| value(all, k));
         assert_eq!(values(&all), [Some(1.0), Some(3.0), Some(4.0)]);
-        all.undo(Default::default());
+        all.roll_back(Default::default());
         assert_eq!(values(&all), [Some(1.0), Some(2.0), None]);
-        assert_eq!(all.of_clients().all().unwrap().len(), 2);
+        assert_eq!(all.committed().all().unwrap().len(), 2);
     }
 }
 
 #[test]
 fn both_sides_of_a_client_are_apart() {
     let mut all = State::default();
-    all.of_clients().set_budget(0);
+    all.committed().set_budget(0);
     for x in [1.0, 2.0] {
         set(&mut all, 0, x);
         let key = (0, "c".to_owned());
@@ -68,7 +68,7 @@ fn both_sides_of_a_client_are_apart() {
 fn memory_is_the_budget_and_what_rounds_touch() {
     let (clients, cohort, budget) = (200, 4, 10 * SIZE);
     let mut all = State::default();
-    all.of_clients().set_budget(budget);
+    all.committed().set_budget(budget);
     let mut expected = HashMap::new();
     for round in 0..300 {
         let drawn: Vec<usize> = (0..cohort)
@@ -84,14 +84,14 @@ fn memory_is_the_budget_and_what_rounds_touch() {
             set(&mut all, client, round as f32);
             expected.insert(client, round as f32);
         }
-        all.of_clients().check().unwrap();
+        all.committed().check().unwrap();
         all.commit();
     }
     assert_eq!(expected.len(), clients);
     for client in 0..clients {
         assert_eq!(value(&all, client), expected.get(&client).copied());
     }
-    let memory = all.of_clients().memory();
+    let memory = all.committed().memory();
     let (now, most) = (memory.bytes, memory.most);
     assert!(now <= budget + 2 * cohort * SIZE, "{now}");
     assert!(most <= budget + 3 * cohort * SIZE, "{most}");
@@ -101,7 +101,7 @@ fn memory_is_the_budget_and_what_rounds_touch() {
 #[test]
 fn what_was_read_ahead_and_is_not_used_leaves_again() {
     let mut all = State::default();
-    all.of_clients().set_budget(0);
+    all.committed().set_budget(0);
     for client in 0..100 {
         set(&mut all, client, client as f32);
     }
@@ -114,7 +114,7 @@ fn what_was_read_ahead_and_is_not_used_leaves_again() {
         assert_eq!(value(&all, 99), Some(99.0));
     });
     all.commit();
-    assert_eq!(all.of_clients().memory().bytes, 0);
+    assert_eq!(all.committed().memory().bytes, 0);
 }
 
 #[test]
@@ -123,35 +123,35 @@ fn a_file_goes_back_to_its_checkpoint() {
     let path = dir.path().join("clients.redb");
     let open = || {
         let all = State::default();
-        all.of_clients().set_path(path.clone());
-        all.of_clients().set_budget(SIZE);
+        all.committed().set_path(path.clone());
+        all.committed().set_budget(SIZE);
         all
     };
     let mut all = open();
-    assert_eq!(all.of_clients().checkpoint(0).unwrap(), None);
+    assert_eq!(all.committed().checkpoint(0).unwrap(), None);
     for round in 1..=6 {
         for client in 0..round {
             set(&mut all, client, round as f32);
         }
         all.commit();
     }
-    let mark = all.of_clients().checkpoint(6).unwrap().unwrap();
+    let mark = all.committed().checkpoint(6).unwrap().unwrap();
     set(&mut all, 0, 9.0);
     set(&mut all, 7, 9.0);
     all.commit();
     all.commit();
     drop(all);
     let mut all = open();
-    all.of_clients().restore(Some(&mark)).unwrap();
+    all.committed().restore(Some(&mark)).unwrap();
     assert_eq!(
         [0, 5, 7].map(|k| value(&all, k)),
         [Some(6.0), Some(6.0), None]
     );
     set(&mut all, 7, 7.0);
     all.commit();
-    assert!(all.of_clients().checkpoint(7).unwrap().is_some());
+    assert!(all.committed().checkpoint(7).unwrap().is_some());
     assert_eq!(value(&all, 7), Some(7.0));
-    all.of_clients().restore(None).unwrap();
+    all.committed().restore(None).unwrap();
     assert!(!path.exists());
     assert_eq!(value(&all, 0), None);
 }
@@ -163,7 +163,7 @@ fn the_first_checkpoint_has_the_states_of_an_archive() {
         let dir = tempfile::tempdir().unwrap();
         let open = || {
             let all = State::default();
-            all.of_clients().set_path(dir.path().join("clients.redb"));
+            all.committed().set_path(dir.path().join("clients.redb"));
             all
         };
         let mut all = open();
@@ -173,13 +173,13 @@ fn the_first_checkpoint_has_the_states_of_an_archive() {
             name: "c".to_owned(),
         };
         let saved = vec![(key, tensors(1.0))];
-        all.of_clients().replace(saved, round).unwrap();
+        all.committed().replace(saved, round).unwrap();
         set(&mut all, 1, 2.0);
         all.commit();
-        let mark = all.of_clients().checkpoint(round + 1).unwrap().unwrap();
+        let mark = all.committed().checkpoint(round + 1).unwrap().unwrap();
         drop(all);
         let all = open();
-        all.of_clients().restore(Some(&mark)).unwrap();
+        all.committed().restore(Some(&mark)).unwrap();
         let values = [0, 1].map(|k| value(&all, k));
         assert_eq!(values, [Some(1.0), Some(2.0)], "after round {round}");
     }
@@ -192,16 +192,16 @@ fn a_deleted_file_is_no_checkpoint() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("clients.redb");
     let mut all = State::default();
-    all.of_clients().set_path(path.clone());
-    all.of_clients().set_budget(0);
+    all.committed().set_path(path.clone());
+    all.committed().set_budget(0);
     for client in 0..3 {
         set(&mut all, client, 1.0);
     }
     all.commit();
-    assert!(all.of_clients().checkpoint(1).unwrap().is_some());
+    assert!(all.committed().checkpoint(1).unwrap().is_some());
     std::fs::remove_file(path).unwrap();
-    assert_eq!(all.of_clients().checkpoint(2).unwrap(), None);
-    assert_eq!(all.of_clients().all().unwrap().len(), 3);
+    assert_eq!(all.committed().checkpoint(2).unwrap(), None);
+    assert_eq!(all.committed().all().unwrap().len(), 3);
     assert_eq!(value(&all, 2), Some(1.0));
 }
 
@@ -209,14 +209,14 @@ fn a_deleted_file_is_no_checkpoint() {
 fn states_that_cannot_be_written_stay_and_are_said() {
     let dir = tempfile::tempdir().unwrap();
     let mut all = State::default();
-    all.of_clients()
+    all.committed()
         .set_path(dir.path().join("missing/clients.redb"));
-    all.of_clients().set_budget(0);
+    all.committed().set_budget(0);
     set(&mut all, 3, 1.0);
     all.commit();
     // The next end of a round waits for the file.
     all.commit();
-    let error = all.of_clients().check().unwrap_err().to_string();
+    let error = all.committed().check().unwrap_err().to_string();
     assert!(
         error.contains("cannot create the clients' states"),
         "{error}"
@@ -226,9 +226,9 @@ fn states_that_cannot_be_written_stay_and_are_said() {
     std::fs::create_dir(dir.path().join("missing")).unwrap();
     all.commit();
     all.commit();
-    _ = all.of_clients().check();
+    _ = all.committed().check();
     all.commit();
-    assert!(all.of_clients().check().is_ok());
+    assert!(all.committed().check().is_ok());
     assert_eq!(value(&all, 3), Some(1.0));
     assert!(dir.path().join("missing/clients.redb").exists());
 }

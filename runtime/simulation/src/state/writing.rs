@@ -1,18 +1,18 @@
-//! Writes states that leave memory, on a thread of their own.
+//! Writes states that leave memory to the file, on another thread.
 
 use std::sync::Arc;
 
 use burn_dispatch::DispatchDevice;
 use fedround_exec::tensor::transfer_all;
 
-use super::client_states::{ClientStates, Inner};
+use super::committed_states::{CommittedStates, Inner};
 use super::file::Writing;
 use super::resident::Unsaved;
 use crate::error::RunError;
 
-impl ClientStates {
-    /// Says why states of earlier rounds could not be written. They are in memory, and are written
-    /// again at the end of the next round.
+impl CommittedStates {
+    /// Returns the error if states of earlier rounds could not be written. Such states stay in memory; the end of the
+    /// next round tries to write them again.
     pub fn check(&self) -> Result<(), RunError> {
         let ended = {
             let inner = self.lock();
@@ -25,11 +25,11 @@ impl ClientStates {
         self.lock().failed.take().map_or(Ok(()), Err)
     }
 
-    /// Begins to write states that have left memory.
+    /// Starts to write states that have left memory.
     pub(super) fn start_writing(&self, inner: &mut Inner, mut states: Vec<Unsaved>) {
         let host = DispatchDevice::Flex(Default::default());
         for state in &mut states {
-            // Here, because a GPU's streams belong to threads.
+            // Copied to the host on this thread, because each thread has a GPU stream of its own.
             match transfer_all(state.tensors.clone(), &host) {
                 Ok(tensors) => state.tensors = tensors,
                 Err(error) => inner.failed = Some(error.into()),
@@ -42,9 +42,9 @@ impl ClientStates {
             Some(Ok(writing)) => inner.writing = Some(writing),
             Some(Err(error)) => {
                 inner.failed = Some(RunError::Thread(error));
-                restore(inner, &states);
+                put_back(inner, &states);
             }
-            None => restore(inner, &states),
+            None => put_back(inner, &states),
         }
     }
 
@@ -55,32 +55,32 @@ impl ClientStates {
             return;
         };
         let states = Arc::clone(&writing.states);
-        // No round runs, so that nobody looks for them meanwhile.
+        // No round runs meanwhile, so nobody reads these states.
         let written = writing.join();
         let mut inner = self.lock();
         match written {
             Ok(Ok(())) => inner.stored = true,
             Ok(Err(error)) => {
                 inner.failed = Some(error);
-                restore(&mut inner, &states);
+                put_back(&mut inner, &states);
             }
             Err(panic) => std::panic::resume_unwind(panic),
         }
     }
 }
 
-impl Drop for ClientStates {
+impl Drop for CommittedStates {
     fn drop(&mut self) {
         let writing = self.lock().writing.take();
         if let Some(writing) = writing {
-            // Whoever opens the file next must not find it in use.
+            // Wait, so that the file is closed before another simulation opens it.
             _ = writing.join();
         }
     }
 }
 
-/// Takes states back that could not be written.
-fn restore(inner: &mut Inner, states: &[Unsaved]) {
+/// Puts states that could not be written back into memory.
+fn put_back(inner: &mut Inner, states: &[Unsaved]) {
     for state in states {
         inner.resident.set(state.clone());
     }

@@ -1,5 +1,4 @@
-//! Joins the values of several clients along a new first axis, the client axis, and splits them
-//! again.
+//! Stacks the values of several clients along a new first axis, the client axis, and splits them again.
 
 use std::sync::Arc;
 
@@ -9,119 +8,129 @@ use burn_dispatch::DispatchDevice;
 use fedround_exec::tensor::{constant, from_floats};
 use fedround_ir::tensor::{Constant, DType, Op, TensorType};
 
-use crate::value::{Numbers, RtVal};
+use crate::value::{ClientNumbers, RuntimeValue};
 
-/// Joins the values of clients, in order, along a new first axis. `None` for values that are not
-/// tensors.
-pub(crate) fn stack(values: &[RtVal], device: &DispatchDevice) -> Option<RtVal> {
+/// Stacks the values of clients, in order, along a new first axis. `None` if they are not tensors or numbers.
+pub(crate) fn stack(values: &[RuntimeValue], device: &DispatchDevice) -> Option<RuntimeValue> {
     let first = values.first()?;
     let numbers = values.iter().map(|value| match value {
-        RtVal::Host(c) => Some(*c as f32),
+        RuntimeValue::Number(c) => Some(*c as f32),
         _ => None,
     });
     if let Some(numbers) = numbers.collect::<Option<Vec<f32>>>() {
-        return Some(RtVal::each(RtVal::Numbers(Arc::new(Numbers::new(numbers)))));
+        return Some(RuntimeValue::stacked(RuntimeValue::Numbers(Arc::new(
+            ClientNumbers::new(numbers),
+        ))));
     }
     let first = leaves(first, device)?;
     let mut columns: Vec<Vec<DispatchTensor>> = vec![vec![]; first.len()];
     for value in values {
         for (column, leaf) in columns.iter_mut().zip(leaves(value, device)?) {
-            column.push(lift(leaf)?);
+            column.push(add_client_axis(leaf)?);
         }
     }
     let mut joined = columns
         .into_iter()
         .map(|column| apply(&Op::Cat(0), column))
         .collect::<Option<Vec<_>>>()?;
-    Some(RtVal::each(match values.first()? {
-        RtVal::Params(_) => RtVal::Params(joined),
-        _ => RtVal::Tensor(joined.pop()?),
+    Some(RuntimeValue::stacked(match values.first()? {
+        RuntimeValue::Params(_) => RuntimeValue::Params(joined),
+        _ => RuntimeValue::Tensor(joined.pop()?),
     }))
 }
 
-/// The `k`-th client's own value; a shared value is everybody's.
-pub(crate) fn unstack(value: &RtVal, k: usize) -> Option<RtVal> {
-    let RtVal::Each(value) = value else {
+/// The `k`-th client's part of a value. A value without a client axis is the same for all clients.
+pub(crate) fn unstack(value: &RuntimeValue, k: usize) -> Option<RuntimeValue> {
+    let RuntimeValue::Stacked(value) = value else {
         return Some(value.clone());
     };
     match value.as_ref() {
-        RtVal::Params(leaves) => {
-            let own = leaves.iter().map(|t| lane(t, k));
-            own.collect::<Option<_>>().map(RtVal::Params)
+        RuntimeValue::Params(leaves) => {
+            let own = leaves.iter().map(|t| client_slice(t, k));
+            own.collect::<Option<_>>().map(RuntimeValue::Params)
         }
-        RtVal::Tensor(t) => lane(t, k).map(RtVal::Tensor),
-        RtVal::Numbers(own) => own.of(k).map(RtVal::Host),
+        RuntimeValue::Tensor(t) => client_slice(t, k).map(RuntimeValue::Tensor),
+        RuntimeValue::Numbers(own) => own.of(k).map(RuntimeValue::Number),
         _ => None,
     }
 }
 
-/// `new` where a client is live, `old` elsewhere: a step that a client does not take changes
-/// nothing of it.
-pub(crate) fn select(
-    live: &[bool],
-    new: &RtVal,
-    old: &RtVal,
+/// The `new` values of the active clients, and the `old` values of the others, which sit out the step.
+pub(crate) fn select_active(
+    active: &[bool],
+    new: &RuntimeValue,
+    old: &RuntimeValue,
     device: &DispatchDevice,
-) -> Option<RtVal> {
+) -> Option<RuntimeValue> {
     let mut chosen = vec![];
-    for (new, old) in joined(new, device)?.into_iter().zip(joined(old, device)?) {
-        chosen.push(apply(&Op::Where, vec![mask(live, &new, device), new, old])?);
+    for (new, old) in with_client_axis(new, device)?
+        .into_iter()
+        .zip(with_client_axis(old, device)?)
+    {
+        chosen.push(apply(
+            &Op::Where,
+            vec![mask(active, &new, device), new, old],
+        )?);
     }
-    Some(RtVal::each(match new.unwrapped() {
-        RtVal::Params(_) => RtVal::Params(chosen),
-        _ => RtVal::Tensor(chosen.pop()?),
+    Some(RuntimeValue::stacked(match new.inner() {
+        RuntimeValue::Params(_) => RuntimeValue::Params(chosen),
+        _ => RuntimeValue::Tensor(chosen.pop()?),
     }))
 }
 
-/// [`select`] of several values.
-pub(crate) fn select_all(
-    live: &[bool],
-    new: &[RtVal],
-    old: &[RtVal],
+/// As [`select_active`], for several values.
+pub(crate) fn select_active_all(
+    active: &[bool],
+    new: &[RuntimeValue],
+    old: &[RuntimeValue],
     device: &DispatchDevice,
-) -> Option<Vec<RtVal>> {
+) -> Option<Vec<RuntimeValue>> {
     let pairs = new.iter().zip(old);
-    let chosen = pairs.map(|(new, old)| select(live, new, old, device));
+    let chosen = pairs.map(|(new, old)| select_active(active, new, old, device));
     chosen.collect()
 }
 
-/// The leaves of a value with a client axis, of size 1 where clients share it.
-fn joined(value: &RtVal, device: &DispatchDevice) -> Option<Vec<DispatchTensor>> {
+/// The leaves of a value with a client axis. The axis has size 1 if all clients share the value.
+fn with_client_axis(value: &RuntimeValue, device: &DispatchDevice) -> Option<Vec<DispatchTensor>> {
     match value {
-        RtVal::Each(value) => leaves(value, device),
-        shared => leaves(shared, device)?.into_iter().map(lift).collect(),
+        RuntimeValue::Stacked(value) => leaves(value, device),
+        shared => leaves(shared, device)?
+            .into_iter()
+            .map(add_client_axis)
+            .collect(),
     }
 }
 
-/// The tensors of a value.
-pub(crate) fn leaves(value: &RtVal, device: &DispatchDevice) -> Option<Vec<DispatchTensor>> {
+/// The tensors of a value; `None` if it has none.
+pub(crate) fn leaves(value: &RuntimeValue, device: &DispatchDevice) -> Option<Vec<DispatchTensor>> {
     match value {
-        RtVal::Params(leaves) => Some(leaves.clone()),
-        RtVal::Tensor(t) => Some(vec![t.clone()]),
-        RtVal::Host(c) => Some(vec![from_floats(vec![*c as f32], &[1], device)]),
-        RtVal::Numbers(own) => Some(vec![own.tensor(device)]),
+        RuntimeValue::Params(leaves) => Some(leaves.clone()),
+        RuntimeValue::Tensor(t) => Some(vec![t.clone()]),
+        RuntimeValue::Number(c) => Some(vec![from_floats(vec![*c as f32], &[1], device)]),
+        RuntimeValue::Numbers(own) => Some(vec![own.tensor(device)]),
         _ => None,
     }
 }
 
-/// `[K, 1, …]`, which broadcasts along the client axis of `like`.
-fn mask(live: &[bool], like: &DispatchTensor, device: &DispatchDevice) -> DispatchTensor {
+/// A mask of the active clients, of shape `[K, 1, …]` with as many axes as `like`.
+fn mask(active: &[bool], like: &DispatchTensor, device: &DispatchDevice) -> DispatchTensor {
     let mut shape = vec![1; like.shape().num_dims()];
-    shape[0] = live.len();
-    let values: Vec<f64> = live.iter().map(|&l| f64::from(u8::from(l))).collect();
+    shape[0] = active.len();
+    let values: Vec<f64> = active.iter().map(|&l| f64::from(u8::from(l))).collect();
     let ty = TensorType::new(DType::Bool, shape);
     let values = values.into();
     constant(&Constant { ty, values }, device)
 }
 
-fn lift(t: DispatchTensor) -> Option<DispatchTensor> {
+/// Adds a client axis of size 1.
+fn add_client_axis(t: DispatchTensor) -> Option<DispatchTensor> {
     let mut shape = t.shape().as_slice().to_vec();
     shape.insert(0, 1);
     apply(&Op::Reshape(shape), vec![t])
 }
 
 /// The `k`-th entry along the first axis.
-pub(crate) fn lane(t: &DispatchTensor, k: usize) -> Option<DispatchTensor> {
+pub(crate) fn client_slice(t: &DispatchTensor, k: usize) -> Option<DispatchTensor> {
     let shape = t.shape().as_slice().to_vec();
     let mut ranges: Vec<(usize, usize)> = shape.iter().map(|&n| (0, n)).collect();
     ranges[0] = (k, k + 1);
@@ -129,14 +138,15 @@ pub(crate) fn lane(t: &DispatchTensor, k: usize) -> Option<DispatchTensor> {
     apply(&Op::Reshape(shape[1..].to_vec()), vec![own])
 }
 
-/// Flattens a loss of each client to `[K]`.
-pub(crate) fn flat(t: DispatchTensor) -> Option<DispatchTensor> {
+/// Flattens the losses of K clients to shape `[K]`.
+pub(crate) fn flatten(t: DispatchTensor) -> Option<DispatchTensor> {
     let n = Shape::num_elements(&t.shape());
     apply(&Op::Reshape(vec![n]), vec![t])
 }
 
+/// Applies a tensor operation to tensors; `None` if it does not apply to them.
 pub(crate) fn apply(op: &Op, operands: Vec<DispatchTensor>) -> Option<DispatchTensor> {
-    // Read by ops that make tensors out of nothing alone: none of those above.
+    // Only operations without tensor operands use the device. None is applied here.
     let device = DispatchDevice::Flex(Default::default());
     let mut operands = operands.into_iter();
     fedround_exec::ops::apply(op, &device, || operands.next()).map(|(t, _)| t)

@@ -1,4 +1,4 @@
-//! The run-time values of the federated dialect, and the environment that holds those of a round.
+//! The run-time values of the federated dialect, and the environment that holds the values of a round.
 
 pub(crate) mod batching;
 
@@ -12,41 +12,43 @@ use fedround_ir::fed::Value;
 use fedround_exec::ExecError;
 use fedround_exec::tensor::{from_floats, transfer, transfer_all};
 
-/// What a fed value is at run time.
+/// A value of a federated program at run time.
 #[derive(Clone)]
-pub(crate) enum RtVal {
-    /// One tensor for each leaf of the parameters.
+pub(crate) enum RuntimeValue {
+    /// Parameters: one tensor for each leaf of the model.
     Params(Vec<DispatchTensor>),
     /// A number in host memory.
-    Host(f64),
+    Number(f64),
     /// A tensor: a scalar of one element, inputs, features, logits or labels.
     Tensor(DispatchTensor),
-    /// A mini-batch: how many examples, and the columns that the program reads.
+    /// A mini-batch: the number of examples, and the columns that the program reads.
     Batch(usize, Vec<DispatchTensor>),
-    /// The client whose code runs.
+    /// The client, as the first argument of client code.
     Client,
-    /// The clients of a round.
+    /// A cohort: the clients' numbers.
     Cohort(Arc<[usize]>),
     /// One value for each client of a cohort, in its order.
-    Clients(Arc<[usize]>, Vec<RtVal>),
+    Clients(Arc<[usize]>, Vec<RuntimeValue>),
     /// The same value on every client of a cohort.
-    Broadcast(Arc<[usize]>, Box<RtVal>),
-    /// A client's own value, which is at its party.
-    Held,
-    /// A number of each client of a group, under [`Each`](Self::Each).
-    Numbers(Arc<Numbers>),
-    /// The values of a group of clients, joined along a new first axis of each tensor.
-    Each(Box<RtVal>),
+    Broadcast(Arc<[usize]>, Box<RuntimeValue>),
+    /// A client's value that stays at its party. The server knows nothing of it.
+    AtParty,
+    /// A number of each client of a group; always inside [`Stacked`](Self::Stacked).
+    Numbers(Arc<ClientNumbers>),
+    /// The values of a group of clients, stacked along a new first axis of each tensor: the client axis.
+    Stacked(Box<RuntimeValue>),
 }
 
-/// A number of each client of a group: in host memory, where it may be a weight that nobody has to wait
-/// for, and on their device once code there reads it.
-pub(crate) struct Numbers {
+/// A number of each client of a group. It is in host memory, so that the server can use it as a weight without
+/// waiting for the device. It is copied to the device when code reads it there.
+pub(crate) struct ClientNumbers {
+    /// One number for each client.
     values: Vec<f32>,
+    /// The copy on the device, of shape `[K, 1]`; empty before it is needed.
     on_device: OnceLock<DispatchTensor>,
 }
 
-impl Numbers {
+impl ClientNumbers {
     pub fn new(values: Vec<f32>) -> Self {
         Self {
             values,
@@ -54,43 +56,43 @@ impl Numbers {
         }
     }
 
-    /// Of the `k`-th client.
+    /// The number of the `k`-th client.
     pub fn of(&self, k: usize) -> Option<f64> {
         self.values.get(k).copied().map(f64::from)
     }
 
-    /// `[K, 1]`, on the device of the group.
+    /// The numbers as a tensor of shape `[K, 1]` on the device of the group.
     pub fn tensor(&self, device: &DispatchDevice) -> DispatchTensor {
         let copy = || from_floats(self.values.clone(), &[self.values.len(), 1], device);
         self.on_device.get_or_init(copy).clone()
     }
 }
 
-impl RtVal {
-    /// A value with a client axis.
-    pub fn each(value: Self) -> Self {
-        Self::Each(Box::new(value))
+impl RuntimeValue {
+    /// Marks a value as having a client axis.
+    pub fn stacked(value: Self) -> Self {
+        Self::Stacked(Box::new(value))
     }
 
-    /// The value with its tensors on a device.
+    /// Copies the tensors of a value to a device.
     ///
     /// # Errors
     ///
-    /// A device where one of them is failed.
-    pub fn at(self, device: &DispatchDevice) -> Result<Self, ExecError> {
+    /// A device that holds one of the tensors has failed.
+    pub fn to_device(self, device: &DispatchDevice) -> Result<Self, ExecError> {
         Ok(match self {
             Self::Params(leaves) => Self::Params(transfer_all(leaves, device)?),
             Self::Tensor(t) => Self::Tensor(transfer(t, device)?),
             Self::Batch(n, columns) => Self::Batch(n, transfer_all(columns, device)?),
             Self::Clients(ids, values) => {
-                let values = values.into_iter().map(|value| value.at(device));
+                let values = values.into_iter().map(|value| value.to_device(device));
                 Self::Clients(ids, values.collect::<Result<_, _>>()?)
             }
-            Self::Broadcast(ids, value) => Self::Broadcast(ids, Box::new(value.at(device)?)),
-            Self::Each(value) => Self::each(value.at(device)?),
-            // A device where they are read gets them then.
-            Self::Numbers(own) => Self::Numbers(Arc::new(Numbers::new(own.values.clone()))),
-            host @ (Self::Host(_) | Self::Client | Self::Cohort(_) | Self::Held) => host,
+            Self::Broadcast(ids, value) => Self::Broadcast(ids, Box::new(value.to_device(device)?)),
+            Self::Stacked(value) => Self::stacked(value.to_device(device)?),
+            // They are copied to the new device when code reads them there.
+            Self::Numbers(own) => Self::Numbers(Arc::new(ClientNumbers::new(own.values.clone()))),
+            own @ (Self::Number(_) | Self::Client | Self::Cohort(_) | Self::AtParty) => own,
         })
     }
 
@@ -103,33 +105,35 @@ impl RtVal {
         }
     }
 
-    /// The value under the client axis.
-    pub fn unwrapped(&self) -> &Self {
+    /// The value without the mark that it has a client axis.
+    pub fn inner(&self) -> &Self {
         match self {
-            Self::Each(value) => value,
+            Self::Stacked(value) => value,
             other => other,
         }
     }
 }
 
-/// The values that are defined at a point of the round.
+/// The values of a program that are defined at a point of the round.
 #[derive(Clone)]
-pub(crate) struct Env(Vec<Option<RtVal>>);
+pub(crate) struct Env(Vec<Option<RuntimeValue>>);
 
 impl Env {
+    /// An environment without values, for a program of `values` values.
     pub fn new(values: usize) -> Self {
         Self(vec![None; values])
     }
 
-    pub fn set(&mut self, v: Value, x: RtVal) {
+    pub fn set(&mut self, v: Value, x: RuntimeValue) {
         self.0[v.0 as usize] = Some(x);
     }
 
-    pub fn peek(&self, v: Value) -> Option<&RtVal> {
+    /// A value, which stays defined.
+    pub fn peek(&self, v: Value) -> Option<&RuntimeValue> {
         self.0[v.0 as usize].as_ref()
     }
 
-    /// Drops what there is of some clients.
+    /// Removes clients from all cohorts, and drops their values.
     pub fn drop_clients(&mut self, dropped: &BTreeSet<usize>) {
         let left = |ids: &[usize]| {
             ids.iter()
@@ -139,8 +143,8 @@ impl Env {
         };
         for value in self.0.iter_mut().flatten() {
             match value {
-                RtVal::Cohort(ids) | RtVal::Broadcast(ids, _) => *ids = left(ids),
-                RtVal::Clients(ids, values) => {
+                RuntimeValue::Cohort(ids) | RuntimeValue::Broadcast(ids, _) => *ids = left(ids),
+                RuntimeValue::Clients(ids, values) => {
                     let mut at = ids.iter();
                     values.retain(|_| at.next().is_none_or(|id| !dropped.contains(id)));
                     *ids = left(ids);
@@ -150,10 +154,11 @@ impl Env {
         }
     }
 
-    /// Reads a value, emptying it if `last` says that nothing reads it again.
-    pub fn read(&mut self, v: Value, last: &[Value]) -> Option<RtVal> {
+    /// Reads a value. If it is in `last_uses`, nothing reads it again: it is moved out, so that it can be updated in
+    /// place.
+    pub fn read(&mut self, v: Value, last_uses: &[Value]) -> Option<RuntimeValue> {
         let slot = &mut self.0[v.0 as usize];
-        if last.contains(&v) {
+        if last_uses.contains(&v) {
             slot.take()
         } else {
             slot.clone()

@@ -9,16 +9,16 @@ use super::PartyHost;
 use crate::checkpoint_error::CheckpointError;
 use crate::simulation::SavedState;
 
-/// The part of an archive with what the coordinator has neither kept nor given up.
+/// The part of an archive with the attempt that the coordinator has neither committed nor given up.
 const PENDING: &str = "party/pending";
 
 /// An attempt, the maps that ran in it, and the states that they set.
 type Pending = Option<(Attempt, BTreeSet<usize>, Vec<SavedState>)>;
 
 impl PartyHost {
-    /// The states of the host's clients, also those of a round that the coordinator has not kept yet. A host
-    /// that is saved after each answer loses no state when it starts anew; it loses what it holds for later
-    /// regions of the round in progress, and replies to those that it failed.
+    /// Saves the states of the host's clients, including those of a round that the coordinator has not committed yet.
+    /// A host that is saved after each reply loses no state when it restarts. It does lose values for later regions
+    /// of the round in progress, and answers requests for these with an error.
     ///
     /// # Errors
     ///
@@ -28,12 +28,12 @@ impl PartyHost {
         let states = self.simulation.save_pending()?;
         let pending: Pending = self
             .attempt
-            .map(|attempt| (attempt, self.ran.clone(), states));
+            .map(|attempt| (attempt, self.completed_maps.clone(), states));
         archive.insert(PENDING, &pending)?;
         Ok(archive)
     }
 
-    /// Goes on from where a host of the same clients was [saved](Self::save).
+    /// Restores a host of the same clients that was [saved](Self::save).
     ///
     /// # Errors
     ///
@@ -41,11 +41,11 @@ impl PartyHost {
     pub fn restore(&mut self, archive: &Archive) -> Result<(), CheckpointError> {
         let pending: Pending = archive.get(PENDING)?;
         self.simulation.restore(archive)?;
-        self.simulation.forget_round();
+        self.simulation.discard_round();
         self.end_attempt();
-        if let Some((attempt, ran, states)) = pending {
+        if let Some((attempt, completed_maps, states)) = pending {
             self.simulation.restore_pending(states)?;
-            (self.attempt, self.ran) = (Some(attempt), ran);
+            (self.attempt, self.completed_maps) = (Some(attempt), completed_maps);
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Evaluates the own models of a host's clients. Nothing of them leaves but numbers.
+//! Evaluates the personal models of a host's clients. Only scores leave the host.
 
 use std::sync::Arc;
 
@@ -13,25 +13,25 @@ use super::super::error::ContentError;
 use super::super::message::{ClientScores, Committed, Entry, Evaluated, Reply, Run};
 use super::super::payload::Payload;
 use super::super::value_type::ValueType;
-use super::super::values::Taking;
-use super::run::shared;
+use super::super::values::PayloadReader;
+use super::run::is_shared;
 use super::{HostError, PartyHost};
-use crate::client::Outcome;
+use crate::client::ClientOutcome;
 use crate::error::RunError;
-use crate::state::ByClient;
-use crate::value::RtVal;
+use crate::state::PerClientStates;
+use crate::value::RuntimeValue;
 
-/// Examples of a client that it does not train on.
+/// Examples of a client on which it does not train.
 #[derive(Clone, Default)]
 pub struct HeldOut {
-    /// Those on which it is tested.
+    /// Test examples; `None` without any.
     pub test: Option<Examples>,
-    /// Those on which choices are made, such as that of the best round.
+    /// Validation examples, by which choices are made, such as of the best round; `None` without any.
     pub validation: Option<Examples>,
 }
 
 impl PartyHost {
-    /// Makes the models of a request's clients, and evaluates them. No state changes.
+    /// Makes the personal models of a request's clients, and evaluates them. No state changes.
     pub(super) fn evaluate(
         &mut self,
         (run, server): (&Run, &[u64]),
@@ -45,8 +45,8 @@ impl PartyHost {
         if server.len() != self.simulation.initial().len() {
             return Err(none());
         }
-        let region = self.region(run, self.personal.as_ref().ok_or_else(none)?)?;
-        self.simulation.leave_out(run.left_out());
+        let region = self.region(run, self.personal_table.as_ref().ok_or_else(none)?)?;
+        self.simulation.set_left_out_rounds(run.left_out());
         let contexts = self
             .simulation
             .personal_contexts(None, run.attempt.round, run.most);
@@ -64,52 +64,53 @@ impl PartyHost {
         Ok(Payload::new(&Reply::Evaluated(evaluated))?)
     }
 
-    /// The states of clients once an attempt is kept.
-    fn states_with(&self, committed: Option<&Committed>) -> ByClient {
+    /// The states that clients have once an attempt is committed.
+    fn states_with(&self, committed: Option<&Committed>) -> PerClientStates {
         let mut states = self.simulation.client_states().clone();
         match committed.filter(|committed| self.attempt == Some(committed.attempt)) {
-            Some(committed) => states.forget(&committed.without),
-            // What another attempt set is not kept.
-            None => states.forget(&self.clients),
+            Some(committed) => states.discard_pending(&committed.without),
+            // The states of any other attempt are discarded.
+            None => states.discard_pending(&self.clients),
         }
         states
     }
 
-    /// What the code that makes the models is given: the server's model.
+    /// The input of the code that makes the models: the server's model.
     fn server_model(
         &self,
         (run, server): (&Run, &[u64]),
         region: &Region,
         payload: &Payload,
-    ) -> Result<Vec<RtVal>, HostError> {
+    ) -> Result<Vec<RuntimeValue>, HostError> {
         let ids: Arc<[usize]> = run.entries.iter().map(|entry| entry.client).collect();
         let program = self.simulation.personal_program();
         let program = program.unwrap_or(self.simulation.program());
         let program = program.at(run.scheduled);
         let initial = self.simulation.initial();
-        let own = checksums(initial)?;
-        let changed = own.iter().zip(server).map(|(own, now)| own != now);
+        let initial_checksums = checksums(initial)?;
+        let changed = initial_checksums.iter().zip(server);
+        let changed = changed.map(|(initial, now)| initial != now);
         let changed: Vec<bool> = changed.collect();
-        let mut taking = Taking::new(payload, program);
+        let mut reader = PayloadReader::new(payload, program);
         let mut operands = vec![];
         for input in &region.inputs {
-            if !shared(input) {
+            if !is_shared(input) {
                 let name = input.name.clone();
                 return Err(ContentError::Missing { name }.into());
             }
             let what = (input.kind, changed.as_slice(), &ValueType::default());
-            let value = taking.value(&input.name, what, |leaf| initial.get(leaf).cloned())?;
-            operands.push(RtVal::Broadcast(Arc::clone(&ids), Box::new(value)));
+            let value = reader.value(&input.name, what, |leaf| initial.get(leaf).cloned())?;
+            operands.push(RuntimeValue::Broadcast(Arc::clone(&ids), Box::new(value)));
         }
-        taking.finish()?;
+        reader.finish()?;
         Ok(operands)
     }
 
-    /// How a client's model does.
+    /// The scores of a client's model.
     fn score(
         &self,
         entry: Entry,
-        outcome: &Outcome,
+        outcome: &ClientOutcome,
         (run, server): (&Run, &[u64]),
     ) -> Result<ClientScores, HostError> {
         let mut scores = ClientScores {
@@ -126,13 +127,9 @@ impl PartyHost {
         if !all_finite(&outcome.losses).map_err(RunError::from)? {
             return Ok(scores);
         }
-        let own = checksums(model)?;
-        scores.own = Some(
-            own.iter()
-                .zip(server)
-                .map(|(own, all)| own != all)
-                .collect(),
-        );
+        let parameters = checksums(model)?;
+        let parameters = parameters.iter().zip(server);
+        scores.own = Some(parameters.map(|(own, server)| own != server).collect());
         if let Some(held_out) = self.held_out.get(&entry.client) {
             let round = run.attempt.round;
             scores.test = self.accuracy(model, held_out.test.as_ref(), round)?;

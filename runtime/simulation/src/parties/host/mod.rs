@@ -1,4 +1,5 @@
-//! The party's side: runs regions for the clients of a host, and keeps the values that stay there.
+//! The party's side: runs regions for the clients of a host, and keeps their states and the values that later regions
+//! need.
 
 mod checkpoint;
 mod evaluate;
@@ -12,19 +13,18 @@ use fedround_ir::fed::Value;
 use super::error::{ContentError, PayloadError};
 use super::message::{Attempt, Committed, Entry, Reply, Request, Run, Task};
 use super::payload::Payload;
-use super::table::Table;
+use super::table::RegionTable;
 use crate::error::RunError;
 use crate::simulation::Simulation;
-use crate::value::RtVal;
+use crate::value::RuntimeValue;
 
 pub use evaluate::HeldOut;
 
-/// A process that hosts clients: it has their examples and their states, and answers a coordinator's
-/// requests.
+/// A process that hosts clients: it has their examples and states, and answers a coordinator's requests.
 ///
-/// It is made of a [`Simulation`] of the same algorithm, model and seed as the coordinator's, whose dataset
-/// has the examples of the host's clients. Clients keep their numbers: the lists of examples of clients that
-/// are elsewhere may be empty.
+/// It contains a [`Simulation`] of the same algorithm, model and seed as the coordinator's, whose dataset has the
+/// examples of the host's clients. Clients have the same numbers as at the coordinator; clients of other hosts may
+/// have empty lists of examples.
 ///
 /// ```text
 /// coordinator   Simulation::new(program, …)?.with_parties(transport, session)?
@@ -32,32 +32,34 @@ pub use evaluate::HeldOut;
 /// ```
 pub struct PartyHost {
     simulation: Simulation,
+    /// The numbers of the host's clients, in ascending order.
     clients: Vec<usize>,
-    graph: String,
-    table: Table,
-    /// Of the program that makes clients' own models, where they have some.
-    personal: Option<Table>,
-    /// On which they are evaluated.
+    /// The hash of the program.
+    program_hash: String,
+    table: RegionTable,
+    /// The regions of the program that makes personal models; `None` if all clients use the global model.
+    personal_table: Option<RegionTable>,
+    /// The examples on which clients' models are evaluated, by client.
     held_out: BTreeMap<usize, HeldOut>,
-    /// The attempt whose values are held, and whose states are set and not yet kept.
+    /// The attempt in progress: its states are set, and neither committed nor discarded. `None` between attempts.
     attempt: Option<Attempt>,
-    /// The maps of the attempt that ran here, by their numbers.
-    ran: BTreeSet<usize>,
-    /// What clients keep for later regions of the attempt.
-    held: HashMap<(Entry, Value), RtVal>,
-    /// What all of them were sent alike.
-    shared: HashMap<Value, RtVal>,
-    /// The last request that ran and its reply, in case it arrives twice.
-    last: Option<(Run, Payload)>,
+    /// The numbers of the maps of the attempt that ran here.
+    completed_maps: BTreeSet<usize>,
+    /// Values of clients that later regions of the attempt read.
+    held: HashMap<(Entry, Value), RuntimeValue>,
+    /// Broadcast values that later regions of the attempt read.
+    shared: HashMap<Value, RuntimeValue>,
+    /// The last request of the attempt and its reply, in case the request arrives twice.
+    last_reply: Option<(Run, Payload)>,
 }
 
-/// Why a host cannot do what it is asked.
+/// Why a host cannot do what was requested.
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
     /// A request cannot be read.
     #[error(transparent)]
     Payload(#[from] PayloadError),
-    /// The values of a request are not what the region receives.
+    /// The values of a request do not match the region's inputs.
     #[error(transparent)]
     Content(#[from] ContentError),
     /// The coordinator runs another program.
@@ -76,13 +78,13 @@ pub enum HostError {
     Seed {
         /// This host's seed.
         expected: u64,
-        /// The coordinator's.
+        /// The coordinator's seed.
         found: u64,
     },
     /// A client is not at this host.
     #[error("client {client} is not at this host")]
     NotHere {
-        /// The client.
+        /// The client's number.
         client: usize,
     },
     /// The program has no such region, or a region has another number of inputs.
@@ -93,7 +95,7 @@ pub enum HostError {
         /// The round.
         round: usize,
     },
-    /// A request is of an attempt that ended.
+    /// A request belongs to an attempt that ended.
     #[error("the request is of an earlier attempt of round {round}, which ended")]
     Stale {
         /// The round.
@@ -107,22 +109,22 @@ pub enum HostError {
         /// The round.
         round: usize,
     },
-    /// The party lost a value that an earlier region kept, because it restarted.
+    /// The host lost a value that an earlier region kept, because it restarted.
     #[error("`{name}`, kept by an earlier region of this round, was lost when the host restarted")]
     NotHeld {
         /// The value.
         name: String,
     },
-    /// The states of the host's clients are of another round than the coordinator kept last.
+    /// The states of the host's clients are of another round than the coordinator committed last.
     #[error(
         "expected clients' states of round {expected}, found those of round {found}: states were lost, or are of another \
          run; to begin anew with this party, stop it and delete {} in its state folder",
         files(*expected)
     )]
     States {
-        /// The last round of this host that the coordinator kept; 0 of none.
+        /// The last committed round in which this host took part; 0 if there is none.
         expected: usize,
-        /// The last round that was kept here.
+        /// The last round whose states were committed here.
         found: usize,
     },
     /// The region could not run.
@@ -131,11 +133,11 @@ pub enum HostError {
 }
 
 impl PartyHost {
-    /// A host of these clients.
+    /// Creates a host of these clients.
     ///
     /// # Errors
     ///
-    /// The program cannot run between a server and parties, or there is no such client.
+    /// The program cannot run between a server and parties, or a client does not exist.
     pub fn new(simulation: Simulation, mut clients: Vec<usize>) -> Result<Self, HostError> {
         clients.sort_unstable();
         clients.dedup();
@@ -143,25 +145,25 @@ impl PartyHost {
         if let Some(&client) = clients.iter().find(|client| **client >= known) {
             return Err(HostError::NotHere { client });
         }
-        let table = Table::of(simulation.program()).map_err(RunError::from)?;
-        let personal = simulation.personal_program().map(Table::of);
-        let personal = personal.transpose().map_err(RunError::from)?;
+        let table = RegionTable::of(simulation.program()).map_err(RunError::from)?;
+        let personal_table = simulation.personal_program().map(RegionTable::of);
+        let personal_table = personal_table.transpose().map_err(RunError::from)?;
         Ok(Self {
-            graph: simulation.graph_hash()?,
+            program_hash: simulation.graph_hash()?,
             table,
-            personal,
+            personal_table,
             held_out: BTreeMap::new(),
             simulation,
             clients,
             attempt: None,
-            ran: BTreeSet::new(),
+            completed_maps: BTreeSet::new(),
             held: HashMap::new(),
             shared: HashMap::new(),
-            last: None,
+            last_reply: None,
         })
     }
 
-    /// Adds examples that clients do not train on: with them the coordinator can have the clients' own models
+    /// Adds examples on which clients do not train. With them the coordinator can let the clients' personal models be
     /// evaluated.
     #[must_use]
     pub fn with_held_out(mut self, examples: BTreeMap<usize, HeldOut>) -> Self {
@@ -174,23 +176,22 @@ impl PartyHost {
         &self.clients
     }
 
-    /// The hash of the program that this host takes part in.
+    /// The hash of this host's program.
     pub fn graph_hash(&self) -> &str {
-        &self.graph
+        &self.program_hash
     }
 
-    /// Whether clients keep states from one round to the next. A host of others has nothing to save.
+    /// Whether clients keep states from one round to the next. Otherwise the host has nothing to save.
     pub fn keeps_states(&self) -> bool {
         self.table.sets_states()
     }
 
-    /// The clients' examples and states, as of the last round that the coordinator kept.
+    /// The simulation with the clients' examples and states, as of the last round that the coordinator committed.
     pub fn simulation(&self) -> &Simulation {
         &self.simulation
     }
 
-    /// Answers the bytes of a request with those of a reply. A request that cannot be carried out is
-    /// answered with the reason.
+    /// Carries out a request, and returns the reply; both are bytes. If that is not possible, the reply has the reason.
     pub fn answer(&mut self, request: &[u8]) -> Vec<u8> {
         let reply = match Payload::decode(request) {
             Ok(request) => self.answer_payload(&request),
@@ -207,10 +208,11 @@ impl PartyHost {
         self.reply(request).unwrap_or_else(|error| failure(&error))
     }
 
+    /// Checks that a request fits this host, and carries it out.
     fn reply(&mut self, payload: &Payload) -> Result<Payload, HostError> {
         let request: Request = payload.read()?;
-        if request.graph != self.graph {
-            let (expected, found) = (self.graph.clone(), request.graph);
+        if request.graph != self.program_hash {
+            let (expected, found) = (self.program_hash.clone(), request.graph);
             return Err(HostError::Graph { expected, found });
         }
         if request.seed != self.simulation.seed() {
@@ -219,7 +221,7 @@ impl PartyHost {
         }
         let committed = request.committed.as_ref();
         if let Task::Evaluate(run, checksums) = &request.task {
-            self.check_round(self.round_with(committed), committed)?;
+            self.check_round(self.round_after(committed), committed)?;
             return self.evaluate((run, checksums), committed, payload);
         }
         if let Some(committed) = committed {
@@ -229,34 +231,34 @@ impl PartyHost {
         let Task::Run(run) = request.task else {
             return Ok(Payload::new(&Reply::Done(None))?);
         };
-        match &self.last {
+        match &self.last_reply {
             Some((known, reply)) if *known == run => Ok(reply.clone()),
             _ => {
                 let reply = self.run(&run, payload)?;
-                self.last = Some((run, reply.clone()));
+                self.last_reply = Some((run, reply.clone()));
                 Ok(reply)
             }
         }
     }
 
-    /// Keeps the states of an attempt, if it is the one in progress here. Each is kept once.
+    /// Commits the states of an attempt, if it is the one in progress here. Each attempt is committed once.
     fn commit(&mut self, committed: &Committed) {
         if self.attempt != Some(committed.attempt) {
             return;
         }
         self.simulation
-            .keep_round(committed.attempt.round, &committed.without);
+            .commit_round(committed.attempt.round, &committed.without);
         self.end_attempt();
     }
 
-    /// The last round that set states here, once these are kept.
-    fn round_with(&self, committed: Option<&Committed>) -> usize {
+    /// The round whose states are the last ones here, once `committed` is committed.
+    fn round_after(&self, committed: Option<&Committed>) -> usize {
         let pending = committed.filter(|committed| self.attempt == Some(committed.attempt));
         pending.map_or(self.simulation.round(), |committed| committed.attempt.round)
     }
 
-    /// Fails if the last round that set states here is another one than the coordinator kept: they were
-    /// lost, or belong to another run.
+    /// Fails if the states here are of another round than the coordinator committed last. They were lost then, or
+    /// belong to another run.
     fn check_round(&self, found: usize, committed: Option<&Committed>) -> Result<(), HostError> {
         let expected = committed.map_or(0, |committed| committed.attempt.round);
         match self.table.sets_states() && expected != found {
@@ -265,16 +267,16 @@ impl PartyHost {
         }
     }
 
-    /// Forgets what the attempt in progress left here.
+    /// Ends the attempt in progress, and drops its values.
     fn end_attempt(&mut self) {
         self.attempt = None;
-        self.last = None;
-        self.ran.clear();
+        self.last_reply = None;
+        self.completed_maps.clear();
         self.held.clear();
         self.shared.clear();
     }
 
-    /// Begins an attempt, unless it is the one in progress.
+    /// Begins an attempt, unless it is in progress already. Discards the states of an earlier one.
     fn begin(&mut self, attempt: Attempt) -> Result<(), HostError> {
         match self.attempt {
             Some(known) if known == attempt => return Ok(()),
@@ -284,15 +286,15 @@ impl PartyHost {
             }
             _ => {}
         }
-        self.simulation.forget_round();
+        self.simulation.discard_round();
         self.end_attempt();
         self.attempt = Some(attempt);
         Ok(())
     }
 }
 
-/// The files without which a party has no states. Of one whose states a coordinator expects, the key goes,
-/// too: with another key it is another party.
+/// The files to delete so that a party starts without states. If the coordinator expects states of the party, its key
+/// has to be deleted, too: with another key it counts as another party.
 fn files(expected: usize) -> &'static str {
     match expected {
         0 => "`clients.ckpt`",
@@ -300,8 +302,8 @@ fn files(expected: usize) -> &'static str {
     }
 }
 
-/// A reply that says why there is none.
+/// The reply to a request that failed.
 fn failure(error: &HostError) -> Payload {
-    // A text can always be written.
+    // Writing a text as JSON does not fail.
     Payload::new(&Reply::Failed(error.to_string())).unwrap_or_default()
 }

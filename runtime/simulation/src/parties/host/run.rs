@@ -13,43 +13,44 @@ use fedround_store::TensorBytes;
 use super::super::error::ContentError;
 use super::super::message::{ClientReport, Done, LOSSES, Reply, Run};
 use super::super::payload::Payload;
-use super::super::table::{Table, code_of, crossing};
+use super::super::table::{RegionTable, map_of_region, sent_leaves};
 use super::super::value_type::ValueType;
-use super::super::values::{Taking, put, put_encoded};
+use super::super::values::{PayloadReader, write_encoded, write_value};
 use super::{HostError, PartyHost};
-use crate::client::Outcome;
+use crate::client::ClientOutcome;
 use crate::context::RoundContext;
 use crate::error::RunError;
-use crate::regions::{InProcess, Job, RunRegion};
-use crate::state::ByClient;
-use crate::value::RtVal;
+use crate::regions::{ClientRunner, InProcessRunner, MapJob};
+use crate::state::PerClientStates;
+use crate::value::RuntimeValue;
 
-/// What clients' code gave, by their places in the request.
-pub(super) type Outcomes = Vec<(usize, Outcome)>;
+/// The outcomes of clients, with their positions in the request.
+pub(super) type Outcomes = Vec<(usize, ClientOutcome)>;
 
 impl PartyHost {
+    /// Runs the region of a request, and returns the reply.
     pub(super) fn run(&mut self, run: &Run, payload: &Payload) -> Result<Payload, HostError> {
         let region = self.region(run, &self.table)?;
         self.begin(run.attempt)?;
-        // States that it set would be read as those of the round before.
-        if self.ran.contains(&run.map) {
+        // A second run would read the states that the first one set, in place of those of the round before.
+        if self.completed_maps.contains(&run.map) {
             let round = run.attempt.round;
             return Err(HostError::Again { round });
         }
-        self.simulation.leave_out(run.left_out());
+        self.simulation.set_left_out_rounds(run.left_out());
         let operands = self.operands(run, &region, payload)?;
-        let (simulation, nobody) = (&self.simulation, BTreeSet::new());
-        let contexts = simulation.contexts(run.attempt.round, run.most, &nobody);
-        let kept = simulation.client_states();
-        let outcomes = self.outcomes(contexts, kept, (run, &region), &operands)?;
+        let (simulation, absent) = (&self.simulation, BTreeSet::new());
+        let contexts = simulation.contexts(run.attempt.round, run.most, &absent);
+        let states = simulation.client_states();
+        let outcomes = self.outcomes(contexts, states, (run, &region), &operands)?;
         let reply = self.report(run, &region, &outcomes)?;
-        self.keep(run, &region, outcomes);
-        self.ran.insert(run.map);
+        self.store_results(run, &region, outcomes);
+        self.completed_maps.insert(run.map);
         Ok(reply)
     }
 
-    /// The region of a request, which is for clients that are here.
-    pub(super) fn region(&self, run: &Run, table: &Table) -> Result<Region, HostError> {
+    /// The region of a request. Fails if the request names clients of other hosts.
+    pub(super) fn region(&self, run: &Run, table: &RegionTable) -> Result<Region, HostError> {
         let elsewhere = |client: &usize| self.clients.binary_search(client).is_err();
         let mut clients = run.entries.iter().map(|entry| entry.client);
         if let Some(client) = clients.find(elsewhere) {
@@ -64,36 +65,36 @@ impl PartyHost {
             .ok_or(HostError::NoRegion { region, round })
     }
 
-    /// What the region's code is given, of which some is here.
+    /// The inputs of the region's code: values of the request, and values that are kept here.
     fn operands(
         &mut self,
         run: &Run,
         region: &Region,
         payload: &Payload,
-    ) -> Result<Vec<RtVal>, HostError> {
+    ) -> Result<Vec<RuntimeValue>, HostError> {
         let ids: Arc<[usize]> = run.entries.iter().map(|entry| entry.client).collect();
         let program = self.simulation.program().at(run.scheduled);
-        let mut taking = Taking::new(payload, program);
+        let mut reader = PayloadReader::new(payload, program);
         let mut operands = vec![];
         for (input, sent) in region.inputs.iter().zip(&run.sent) {
             let not_held = || HostError::NotHeld {
                 name: input.name.clone(),
             };
-            let crossing = crossing(program, &input.without);
+            let sent_leaves = sent_leaves(program, &input.without);
             let zero = program.leaf_mask(&input.zero);
             let fill = |leaf| fill(program, self.simulation.initial(), &zero, leaf);
-            let what = (input.kind, crossing.as_slice(), &ValueType::default());
-            operands.push(match (sent, shared(input)) {
+            let what = (input.kind, sent_leaves.as_slice(), &ValueType::default());
+            operands.push(match (sent, is_shared(input)) {
                 (true, true) => {
-                    let value = taking.value(&input.name, what, fill)?;
+                    let value = reader.value(&input.name, what, fill)?;
                     if input.keep {
                         self.shared.insert(input.value, value.clone());
                     }
-                    RtVal::Broadcast(Arc::clone(&ids), Box::new(value))
+                    RuntimeValue::Broadcast(Arc::clone(&ids), Box::new(value))
                 }
                 (false, true) => {
                     let value = self.shared.get(&input.value).ok_or_else(not_held)?;
-                    RtVal::Broadcast(Arc::clone(&ids), Box::new(value.clone()))
+                    RuntimeValue::Broadcast(Arc::clone(&ids), Box::new(value.clone()))
                 }
                 (sent, false) => {
                     let mut values = Vec::with_capacity(ids.len());
@@ -104,55 +105,54 @@ impl PartyHost {
                             values.push(held.clone());
                             continue;
                         }
-                        let value = taking.value(&entry.tensor(&input.name), what, fill)?;
+                        let value = reader.value(&entry.tensor(&input.name), what, fill)?;
                         if input.keep {
                             self.held.insert(key, value.clone());
                         }
                         values.push(value);
                     }
-                    RtVal::Clients(Arc::clone(&ids), values)
+                    RuntimeValue::Clients(Arc::clone(&ids), values)
                 }
             });
         }
-        taking.finish()?;
+        reader.finish()?;
         Ok(operands)
     }
 
-    /// Runs the code on the host's devices, and gives the outcomes in the order of the request.
+    /// Runs the region's code on the host's devices, and returns the outcomes in the order of the request.
     pub(super) fn outcomes<'a>(
         &'a self,
-        (mut home, mut devices): (RoundContext<'a>, Vec<RoundContext<'a>>),
-        kept: &ByClient,
+        (mut main_device, mut devices): (RoundContext<'a>, Vec<RoundContext<'a>>),
+        states: &PerClientStates,
         (run, region): (&Run, &Region),
-        operands: &[RtVal],
+        operands: &[RuntimeValue],
     ) -> Result<Outcomes, RunError> {
         let simulation = &self.simulation;
-        home.population = Some(run.clients);
+        main_device.population = Some(run.clients);
         devices
             .iter_mut()
             .for_each(|cx| cx.population = Some(run.clients));
-        devices.insert(0, home);
-        let schedule = home.program.schedule();
-        let found = code_of(&schedule.round, region.client);
+        devices.insert(0, main_device);
+        let schedule = main_device.program.schedule();
+        let found = map_of_region(&schedule.round, region.client);
         let Some((control, body)) = found else {
             return Err(RunError::Compile(fedround_exec::CompileError::NoRound));
         };
-        let of = |part: fn(&super::Entry) -> usize| run.entries.iter().map(part).collect();
-        let ids: Vec<usize> = of(|entry| entry.client);
-        let turns: Vec<usize> = of(|entry| entry.turn);
-        let job = Job {
-            cx: home,
+        let ids: Vec<usize> = run.entries.iter().map(|entry| entry.client).collect();
+        let turns: Vec<usize> = run.entries.iter().map(|entry| entry.turn).collect();
+        let job = MapJob {
+            cx: main_device,
             map: run.map,
             op: &control.op,
             body,
             ids: &ids,
             turns: &turns,
             operands: &operands.iter().collect::<Vec<_>>(),
-            around: &[],
-            kept,
+            server_values: &[],
+            states,
         };
         let mut outcomes = vec![];
-        let mut in_process = InProcess {
+        let mut in_process = InProcessRunner {
             devices: &devices,
             workers: simulation.workers(),
         };
@@ -166,7 +166,7 @@ impl PartyHost {
         Ok(outcomes)
     }
 
-    /// The reply. Nothing is in it that the region's table does not send.
+    /// The reply with the values that the region's table sends, and no others.
     fn report(
         &self,
         run: &Run,
@@ -189,12 +189,12 @@ impl PartyHost {
                         let bytes = outcome.encoded.get(&encoded.decoded);
                         let bytes =
                             bytes.ok_or_else(|| ContentError::Missing { name: name.clone() })?;
-                        put_encoded(&mut reply, &name, bytes);
+                        write_encoded(&mut reply, &name, bytes);
                         continue;
                     }
-                    let crossing = crossing(program, &output.without);
-                    let what = (program, output.kind, crossing.as_slice());
-                    put(&mut reply, &name, what, value)?;
+                    let sent_leaves = sent_leaves(program, &output.without);
+                    let what = (program, output.kind, sent_leaves.as_slice());
+                    write_value(&mut reply, &name, what, value)?;
                 }
             }
             let losses = read_all(outcome.losses.clone()).map_err(RunError::from)?;
@@ -202,7 +202,7 @@ impl PartyHost {
             let losses = TensorBytes::of_floats(&losses, &[losses.len()]);
             let name = entry.tensor(&LOSSES[1..]);
             reply.tensors.push((name, Arc::new(losses)));
-            // The coordinator looks at the values that it is sent.
+            // The coordinator checks the values that it is sent; only what stays here has to be checked here.
             let states = outcome.state.values().flatten().chain(summed);
             let states: Vec<DispatchTensor> = states.cloned().collect();
             clients.push(ClientReport {
@@ -222,17 +222,18 @@ impl PartyHost {
         })))?)
     }
 
-    /// Keeps what stays here: states until the round is kept or given up, and values for later regions.
-    fn keep(&mut self, run: &Run, region: &Region, outcomes: Outcomes) {
+    /// Stores what stays here: states, until the coordinator commits or gives up the round, and values for later
+    /// regions.
+    fn store_results(&mut self, run: &Run, region: &Region, outcomes: Outcomes) {
         let mut states = vec![];
         for (i, outcome) in outcomes {
             let Some(&entry) = run.entries.get(i) else {
                 continue;
             };
-            // A client that is visited keeps nothing.
+            // A visit changes no state of the visited client.
             if !region.visits {
-                let own = outcome.state.into_iter();
-                states.extend(own.map(|(name, value)| ((entry.client, name), value)));
+                let set = outcome.state.into_iter();
+                states.extend(set.map(|(name, value)| ((entry.client, name), value)));
             }
             for (output, value) in region.outputs.iter().zip(outcome.yields) {
                 if output.keep {
@@ -244,12 +245,12 @@ impl PartyHost {
     }
 }
 
-/// Whether all clients are sent one value.
-pub(super) fn shared(input: &Input) -> bool {
+/// Whether all clients receive the same value of an input.
+pub(super) fn is_shared(input: &Input) -> bool {
     input.source == Source::Broadcast
 }
 
-/// A leaf that is not sent: zero, or that of the initial model.
+/// A leaf of an input that is not sent: zeros, or the leaf of the initial model.
 fn fill(
     program: &Program,
     initial: &[DispatchTensor],

@@ -8,15 +8,16 @@ use fedround_store::TensorBytes;
 
 use super::super::message::{Run, sum_tensor};
 use super::super::payload::Payload;
-use super::super::table::crossing;
+use super::super::table::sent_leaves;
 use super::PartyHost;
 use super::run::Outcomes;
 use crate::aggregate::weighted_sum::{Weight, WeightedSum};
 use crate::error::RunError;
-use crate::value::RtVal;
+use crate::value::RuntimeValue;
 
 impl PartyHost {
-    /// Adds a region's sums to a reply. Clients are added in the order of the cohort, as in a simulation.
+    /// Adds a region's sums over the host's clients to a reply. Clients are summed in the order of the cohort, as in a
+    /// simulation.
     pub(super) fn add_sums(
         &self,
         reply: &mut Payload,
@@ -32,14 +33,14 @@ impl PartyHost {
             for (_, outcome) in outcomes {
                 let weight = sum.weight.and_then(|i| outcome.yields.get(i));
                 let weight = weight.map_or(Weight::Known(1.0), Weight::of_scalar);
-                if let Some(RtVal::Params(leaves)) = outcome.yields.get(sum.output) {
+                if let Some(RuntimeValue::Params(leaves)) = outcome.yields.get(sum.output) {
                     running.add(&weight, leaves)?;
                 }
             }
             let parameters = program.model().parameters().iter();
             let leaves = parameters.zip(running.into_sums()?);
-            let crossing = crossing(program, &output.without);
-            for (((leaf, ty), values), _) in leaves.zip(crossing).filter(|(_, sent)| *sent) {
+            let sent_leaves = sent_leaves(program, &output.without);
+            for (((leaf, ty), values), _) in leaves.zip(sent_leaves).filter(|(_, sent)| *sent) {
                 let name = format!("{}.{leaf}", sum_tensor(j, &output.name));
                 let tensor = TensorBytes::of_doubles(&values, &ty.shape);
                 reply.tensors.push((name, Arc::new(tensor)));

@@ -9,24 +9,24 @@ use fedround_store::ElementType;
 use super::super::error::ContentError;
 use super::super::message::{ClientReport, Done, LOSSES, Reply};
 use super::super::payload::Payload;
-use super::super::table::crossing;
+use super::super::table::sent_leaves;
 use super::super::transport::PartyError;
 use super::super::value_type::ValueType;
-use super::super::values::Taking;
-use super::returned::{received, returned_leaf};
+use super::super::values::PayloadReader;
 use super::sums::add_sums;
-use super::{Asked, Remote};
-use crate::client::Outcome;
-use crate::value::RtVal;
+use super::unchanged_leaves::{received, unchanged_leaf};
+use super::{Coordinator, RegionCall};
+use crate::client::ClientOutcome;
+use crate::value::RuntimeValue;
 
-impl Remote {
-    /// The outcomes of the clients at some places of the cohort.
+impl Coordinator {
+    /// Reads a host's reply: the outcomes of the clients at some positions of the cohort.
     pub(super) fn outcomes(
         &self,
-        asked: &Asked<'_>,
-        places: &[usize],
+        call: &RegionCall<'_>,
+        positions: &[usize],
         payload: &Payload,
-    ) -> Result<Vec<Outcome>, PartyError> {
+    ) -> Result<Vec<ClientOutcome>, PartyError> {
         let failed = |message: String| PartyError::Failed(message);
         let reply: Reply = payload.read().map_err(|error| failed(error.to_string()))?;
         let done = match reply {
@@ -43,38 +43,40 @@ impl Remote {
             clients,
         } = done;
         let entries = clients.iter().map(|report| report.entry);
-        let expected = places.iter().map(|&i| asked.entry(i));
-        if (attempt, region, map) != (self.attempt, asked.index, asked.job.map)
+        let expected = positions.iter().map(|&i| call.entry(i));
+        if (attempt, region, map) != (self.attempt, call.index, call.job.map)
             || !entries.eq(expected)
         {
             return Err(failed("the reply is to another request".to_owned()));
         }
-        let summed = self.sums(asked.region, places.len());
-        let mut taking = Taking::new(payload, asked.job.cx.program);
-        let reports = places.iter().zip(&clients);
-        let types = self.types.of_region(self.phase, asked.index);
+        let summed = self.sends_sums(call.region, positions.len());
+        let mut reader = PayloadReader::new(payload, call.job.cx.program);
+        let reports = positions.iter().zip(&clients);
+        let types = self.types.of_region(self.phase, call.index);
         let outcomes =
-            reports.map(|(&i, report)| outcome((asked, types), (i, summed), report, &mut taking));
+            reports.map(|(&i, report)| outcome((call, types), (i, summed), report, &mut reader));
         let outcomes = outcomes.collect::<Result<_, ContentError>>();
-        let mut outcomes: Vec<Outcome> = outcomes.map_err(|error| failed(error.to_string()))?;
+        let mut outcomes: Vec<ClientOutcome> =
+            outcomes.map_err(|error| failed(error.to_string()))?;
         if summed {
-            add_sums(asked, places, &mut outcomes, &mut taking)?;
+            add_sums(call, positions, &mut outcomes, &mut reader)?;
         }
-        let finished = taking.finish();
+        let finished = reader.finish();
         finished.map_err(|error| failed(error.to_string()))?;
         Ok(outcomes)
     }
 }
 
-/// More local steps than these are no client's: sums of them over clients and rounds are to fit into 64 bits.
+/// The largest number of local steps that a client may report, so that sums over clients and rounds fit into 64 bits.
 const MOST_STEPS: u64 = u32::MAX as u64;
 
+/// Reads the outcome of the `i`-th client of the cohort. If the host sends sums, values that are summed stay there.
 fn outcome(
-    (asked, types): (&Asked<'_>, &[ValueType]),
+    (call, types): (&RegionCall<'_>, &[ValueType]),
     (i, summed): (usize, bool),
     report: &ClientReport,
-    taking: &mut Taking<'_>,
-) -> Result<Outcome, ContentError> {
+    reader: &mut PayloadReader<'_>,
+) -> Result<ClientOutcome, ContentError> {
     if report.steps > MOST_STEPS {
         return Err(ContentError::Value {
             name: report.entry.tensor("steps"),
@@ -82,20 +84,20 @@ fn outcome(
             found: report.steps.to_string(),
         });
     }
-    let mut yields = Vec::with_capacity(asked.region.outputs.len());
+    let mut yields = Vec::with_capacity(call.region.outputs.len());
     let any = ValueType::default();
-    for (k, output) in asked.region.outputs.iter().enumerate() {
-        let is_sent = output.send && !(summed && asked.region.is_summed(k));
+    for (k, output) in call.region.outputs.iter().enumerate() {
+        let is_sent = output.send && !(summed && call.region.is_summed(k));
         yields.push(match is_sent {
-            true => sent(asked, i, (k, output, types.get(k).unwrap_or(&any)), taking)?,
-            false => RtVal::Held,
+            true => sent_value(call, i, (k, output, types.get(k).unwrap_or(&any)), reader)?,
+            false => RuntimeValue::AtParty,
         });
     }
-    check_rows(asked, types, report, &yields)?;
+    check_rows(call, types, report, &yields)?;
     let losses = &LOSSES[1..];
-    let losses = taking.tensor(&report.entry.tensor(losses), ElementType::F32, None)?;
+    let losses = reader.tensor(&report.entry.tensor(losses), ElementType::F32, None)?;
     let any = losses.shape().num_elements() > 0;
-    Ok(Outcome {
+    Ok(ClientOutcome {
         yields,
         encoded: HashMap::new(),
         sums: vec![],
@@ -106,21 +108,21 @@ fn outcome(
     })
 }
 
-/// Checks that values have as many rows as each other whose rows belong together, such as images and their labels.
+/// Checks that values whose rows belong together, such as images and their labels, have equally many rows.
 fn check_rows(
-    asked: &Asked<'_>,
+    call: &RegionCall<'_>,
     types: &[ValueType],
     report: &ClientReport,
-    yields: &[RtVal],
+    yields: &[RuntimeValue],
 ) -> Result<(), ContentError> {
     let rows = |k: usize| match yields.get(k)? {
-        RtVal::Tensor(t) => t.shape().as_slice().first().copied(),
+        RuntimeValue::Tensor(t) => t.shape().as_slice().first().copied(),
         _ => None,
     };
     for (k, ty) in types.iter().enumerate() {
         let (found, expected) = (rows(k), ty.as_many_rows_as.and_then(rows));
         if let (Some(found), Some(expected), Some(output)) =
-            (found, expected, asked.region.outputs.get(k))
+            (found, expected, call.region.outputs.get(k))
             && found != expected
         {
             return Err(ContentError::Shape {
@@ -133,19 +135,19 @@ fn check_rows(
     Ok(())
 }
 
-/// A value that a client sent. What it returned as it was is the server's own.
-fn sent(
-    asked: &Asked<'_>,
+/// Reads a value that a client sent. Leaves that the client returned unchanged are not sent; the server has them.
+fn sent_value(
+    call: &RegionCall<'_>,
     i: usize,
     (k, output, ty): (usize, &Output, &ValueType),
-    taking: &mut Taking<'_>,
-) -> Result<RtVal, ContentError> {
-    let crossing = crossing(asked.job.cx.program, &output.without);
-    let name = asked.entry(i).tensor(&output.name);
+    reader: &mut PayloadReader<'_>,
+) -> Result<RuntimeValue, ContentError> {
+    let sent_leaves = sent_leaves(call.job.cx.program, &output.without);
+    let name = call.entry(i).tensor(&output.name);
     if let Some(encoded) = &output.encoded {
-        let onto = encoded.onto.and_then(|input| received(asked, i, input));
-        return taking.encoded(&name, &encoded.codec, onto);
+        let onto = encoded.onto.and_then(|input| received(call, i, input));
+        return reader.encoded(&name, &encoded.codec, onto);
     }
-    let own = |leaf| returned_leaf(asked, i, k, leaf);
-    taking.value(&name, (output.kind, &crossing, ty), own)
+    let unchanged = |leaf| unchanged_leaf(call, i, k, leaf);
+    reader.value(&name, (output.kind, &sent_leaves, ty), unchanged)
 }

@@ -1,20 +1,20 @@
-//! The end of a run: parties keep the states of its last round.
+//! Ends a run: lets parties commit the states of its last round.
 
 use std::collections::HashMap;
 
 use super::super::message::Task;
 use super::super::payload::Payload;
 use super::super::transport::PartyError;
-use super::Remote;
+use super::Coordinator;
 use crate::error::RunError;
 
-impl Remote {
-    /// Tells the hosts that are online what was kept, and waits for their answers. Those that are away are
-    /// not waited for, and nobody is told of states where clients have none.
+impl Coordinator {
+    /// Tells the hosts that are online which attempt was committed, and waits for their replies. It does not wait for
+    /// hosts that are offline. Does nothing if clients keep no states.
     ///
     /// # Errors
     ///
-    /// Nobody can be reached.
+    /// No party can be reached.
     pub fn settle(&mut self) -> Result<(), RunError> {
         if !self.table.sets_states() || self.committed.is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Initial parameters of further models.
+//! `fed.initial_params`: initial parameters of further models, such as one for each cluster.
 
 use fedround_passes::lowering::Frontend;
 use fedround_random::{Purpose, StreamKey};
@@ -7,10 +7,13 @@ use crate::context::RoundContext;
 use crate::error::RunError;
 use crate::init_parameters;
 use crate::simulation::upload;
-use crate::value::RtVal;
+use crate::value::RuntimeValue;
 
-/// Initial parameters, drawn from a stream of this number; those of 0 are the run's own.
-pub(super) fn initial_params(cx: RoundContext<'_>, stream: usize) -> Result<RtVal, RunError> {
+/// Initial parameters from the random stream of this number. Stream 0 gives the initial parameters of the run.
+pub(super) fn initial_params(
+    cx: RoundContext<'_>,
+    stream: usize,
+) -> Result<RuntimeValue, RunError> {
     let seed = match stream {
         0 => cx.seed,
         other => StreamKey::new(cx.seed, Purpose::InitialModel)
@@ -20,7 +23,7 @@ pub(super) fn initial_params(cx: RoundContext<'_>, stream: usize) -> Result<RtVa
     };
     let model = cx.program.model();
     let values = init_parameters::parameters(&model.model().leaves(), seed)?;
-    Ok(RtVal::Params(upload(
+    Ok(RuntimeValue::Params(upload(
         model.parameters(),
         values,
         cx.program.device(),

@@ -1,4 +1,5 @@
-//! The operations on gathered values that need those of all clients at once.
+//! Operations on gathered values that need the values of all clients at once: medians, trimmed means, pairwise
+//! distances, and splitting a tensor into rows.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -18,19 +19,20 @@ use crate::context::missing;
 use crate::error::RunError;
 use crate::interpreter::has_rows;
 use crate::value::batching::apply;
-use crate::value::{Env, RtVal};
+use crate::value::{Env, RuntimeValue};
 
-/// The values of an operand, one for each client.
-fn gathered<'e>(
+/// The values of an operand, one for each client of its cohort.
+fn values_of_clients<'e>(
     op: &Op,
     operand: usize,
     env: &'e Env,
-) -> Result<(Arc<[usize]>, Vec<&'e RtVal>), RunError> {
-    let (ids, values): (_, Vec<&RtVal>) = match op.operands.get(operand).map(|v| env.peek(*v)) {
-        Some(Some(RtVal::Clients(ids, values))) => (ids, values.iter().collect()),
-        Some(Some(RtVal::Broadcast(ids, value))) => (ids, vec![value; ids.len()]),
-        _ => return Err(missing(op, "value of each client")),
-    };
+) -> Result<(Arc<[usize]>, Vec<&'e RuntimeValue>), RunError> {
+    let (ids, values): (_, Vec<&RuntimeValue>) =
+        match op.operands.get(operand).map(|v| env.peek(*v)) {
+            Some(Some(RuntimeValue::Clients(ids, values))) => (ids, values.iter().collect()),
+            Some(Some(RuntimeValue::Broadcast(ids, value))) => (ids, vec![value; ids.len()]),
+            _ => return Err(missing(op, "value of each client")),
+        };
     if values.is_empty() {
         let (why, loc) = ("the cohort is empty", op.loc);
         return Err(RunError::Empty { why, loc });
@@ -38,8 +40,12 @@ fn gathered<'e>(
     Ok((Arc::clone(ids), values))
 }
 
-/// The shape of features, which is that of all clients.
-fn one_shape(op: &Op, values: &[&RtVal]) -> Result<Vec<usize>, RunError> {
+/// The shape of the clients' features.
+///
+/// # Errors
+///
+/// The shapes differ between clients.
+fn common_shape(op: &Op, values: &[&RuntimeValue]) -> Result<Vec<usize>, RunError> {
     let mut shapes = values.iter().map(|value| match value.tensors() {
         [t] => t.shape().as_slice().to_vec(),
         _ => vec![],
@@ -55,8 +61,8 @@ fn one_shape(op: &Op, values: &[&RtVal]) -> Result<Vec<usize>, RunError> {
     }
 }
 
-/// Numbers, in host memory.
-fn numbers(values: &[&RtVal]) -> Result<Vec<f64>, RunError> {
+/// Scalars of clients, in host memory.
+fn numbers(values: &[&RuntimeValue]) -> Result<Vec<f64>, RunError> {
     let numbers: Vec<Weight> = values
         .iter()
         .map(|value| Weight::of_scalar(value))
@@ -64,13 +70,14 @@ fn numbers(values: &[&RtVal]) -> Result<Vec<f64>, RunError> {
     Weight::numbers(&numbers)
 }
 
-/// A leaf of every client, in host memory.
-fn leaf<'v>(values: &[&'v RtVal], leaf: usize) -> Result<Leaves<'v>, RunError> {
-    let tensors = values.iter().filter_map(|value| value.tensors().get(leaf));
+/// The leaf at one index of every client's value, in host memory.
+fn leaf_of_clients<'v>(values: &[&'v RuntimeValue], index: usize) -> Result<Leaves<'v>, RunError> {
+    let tensors = values.iter().filter_map(|value| value.tensors().get(index));
     let tensors: Vec<&DispatchTensor> = tensors.collect();
-    let here: Option<Leaves<'_>> = tensors.iter().map(|t| Some(floats(t)?.into())).collect();
-    match here {
-        Some(here) => Ok(here),
+    let in_host_memory: Option<Leaves<'_>> =
+        tensors.iter().map(|t| Some(floats(t)?.into())).collect();
+    match in_host_memory {
+        Some(leaves) => Ok(leaves),
         None => {
             let read = read_all(tensors.into_iter().cloned().collect())?;
             Ok(read.into_iter().map(Cow::Owned).collect())
@@ -79,41 +86,45 @@ fn leaf<'v>(values: &[&'v RtVal], leaf: usize) -> Result<Leaves<'v>, RunError> {
 }
 
 impl Server<'_> {
-    /// The median of each entry, or its trimmed mean.
+    /// `fed.median` and `fed.trimmed_mean`: of each entry over the clients.
     pub(super) fn order_statistic(
         &self,
         reduce: Reduce,
         op: &Op,
         env: &Env,
-    ) -> Result<RtVal, RunError> {
+    ) -> Result<RuntimeValue, RunError> {
         let (program, of) = (self.cx.program, op.operands[0]);
-        let (_, values) = gathered(op, 0, env)?;
+        let (_, values) = values_of_clients(op, 0, env)?;
         let cut = self.cut(reduce, op, values.len(), env)?;
         let mean_of = |i: usize, shape: &[usize]| {
-            let all = leaf(&values, i)?;
+            let all = leaf_of_clients(&values, i)?;
             let all: Vec<&[f32]> = all.iter().map(AsRef::as_ref).collect();
             let mean = trimmed_mean(&all, cut);
             Ok(from_floats(mean, shape, program.device()))
         };
         match values.first() {
-            Some(RtVal::Params(_)) => {
+            Some(RuntimeValue::Params(_)) => {
                 let leaves = program.model().parameters().iter().enumerate();
                 let leaves = leaves.map(|(i, (_, ty))| mean_of(i, &ty.shape));
-                leaves.collect::<Result<_, RunError>>().map(RtVal::Params)
+                leaves
+                    .collect::<Result<_, RunError>>()
+                    .map(RuntimeValue::Params)
             }
-            _ if has_rows(self.cx, of) => mean_of(0, &one_shape(op, &values)?).map(RtVal::Tensor),
+            _ if has_rows(self.cx, of) => {
+                mean_of(0, &common_shape(op, &values)?).map(RuntimeValue::Tensor)
+            }
             _ => {
                 let numbers = numbers(&values)?;
                 let numbers: Vec<[f32; 1]> = numbers.into_iter().map(|x| [x as f32]).collect();
                 let all: Vec<&[f32]> = numbers.iter().map(<[f32; 1]>::as_slice).collect();
                 let mean = trimmed_mean(&all, cut).first().copied();
                 let mean = mean.ok_or_else(|| missing(op, "numbers"))?;
-                Ok(RtVal::Host(f64::from(mean)))
+                Ok(RuntimeValue::Number(f64::from(mean)))
             }
         }
     }
 
-    /// How many of `m` values a reduction cuts off at each end.
+    /// How many of `m` values a reduction leaves out at each end.
     fn cut(&self, reduce: Reduce, op: &Op, m: usize, env: &Env) -> Result<usize, RunError> {
         let Some(&share) = op.operands.get(1).filter(|_| reduce == Reduce::TrimmedMean) else {
             return Ok(all_but_the_median(m));
@@ -125,30 +136,35 @@ impl Server<'_> {
         })
     }
 
-    /// Distances or cosines of all pairs of clients' values.
-    pub(super) fn pairwise(&self, of: Pairwise, op: &Op, env: &Env) -> Result<RtVal, RunError> {
-        let (ids, values) = gathered(op, 0, env)?;
+    /// `fed.pairwise`: squared distances or cosines of all pairs of clients' values, of shape `[m, m]`.
+    pub(super) fn pairwise(
+        &self,
+        of: Pairwise,
+        op: &Op,
+        env: &Env,
+    ) -> Result<RuntimeValue, RunError> {
+        let (ids, values) = values_of_clients(op, 0, env)?;
         if has_rows(self.cx, op.operands[0]) {
-            one_shape(op, &values)?;
+            common_shape(op, &values)?;
         }
         let leaves = values.first().map_or(0, |value| value.tensors().len());
         let mut clients: Vec<Leaves<'_>> = vec![vec![]; values.len()];
         for i in 0..leaves {
-            for (client, leaf) in clients.iter_mut().zip(leaf(&values, i)?) {
+            for (client, leaf) in clients.iter_mut().zip(leaf_of_clients(&values, i)?) {
                 client.push(leaf);
             }
         }
         let (all, shape) = (pairwise(of, &clients), [ids.len(); 2]);
         let device = self.cx.program.device();
-        Ok(RtVal::Tensor(from_floats(all, &shape, device)))
+        Ok(RuntimeValue::Tensor(from_floats(all, &shape, device)))
     }
 
-    /// To each client its row of a tensor, as a number or as a tensor.
-    pub(super) fn split(&self, kind: Kind, op: &Op, env: &Env) -> Result<RtVal, RunError> {
-        let Some(RtVal::Tensor(rows)) = env.peek(op.operands[0]) else {
+    /// `fed.split`: gives each client its row of a tensor, as a number or as a tensor.
+    pub(super) fn split(&self, kind: Kind, op: &Op, env: &Env) -> Result<RuntimeValue, RunError> {
+        let Some(RuntimeValue::Tensor(rows)) = env.peek(op.operands[0]) else {
             return Err(missing(op, "tensor"));
         };
-        let (ids, _) = gathered(op, 1, env)?;
+        let (ids, _) = values_of_clients(op, 1, env)?;
         let shape = rows.shape().as_slice().to_vec();
         let row = shape.get(1..).unwrap_or_default();
         let is_number = row.iter().product::<usize>() == 1;
@@ -166,26 +182,28 @@ impl Server<'_> {
         }
         if kind == Kind::Scalar {
             let numbers = read(rows.clone())?.into_iter();
-            let numbers = numbers.map(|x| RtVal::Host(f64::from(x))).collect();
-            return Ok(RtVal::Clients(ids, numbers));
+            let numbers = numbers
+                .map(|x| RuntimeValue::Number(f64::from(x)))
+                .collect();
+            return Ok(RuntimeValue::Clients(ids, numbers));
         }
         let row = if row.is_empty() { &[1] } else { row };
-        let each = (0..ids.len()).map(|i| {
+        let rows_of_clients = (0..ids.len()).map(|i| {
             let whole = shape.iter().skip(1).map(|n| (0, *n));
             let ranges = std::iter::once((i, i + 1)).chain(whole).collect();
             let one = apply(&TensorOp::Slice(ranges), vec![rows.clone()])?;
-            apply(&TensorOp::Reshape(row.to_vec()), vec![one]).map(RtVal::Tensor)
+            apply(&TensorOp::Reshape(row.to_vec()), vec![one]).map(RuntimeValue::Tensor)
         });
-        let each: Option<Vec<RtVal>> = each.collect();
-        let each = each.ok_or_else(|| missing(op, "rows of floats"))?;
-        Ok(RtVal::Clients(ids, each))
+        let values: Option<Vec<RuntimeValue>> = rows_of_clients.collect();
+        let values = values.ok_or_else(|| missing(op, "rows of floats"))?;
+        Ok(RuntimeValue::Clients(ids, values))
     }
 
-    /// A number of each client, as a tensor.
-    pub(super) fn concat_numbers(&self, op: &Op, env: &Env) -> Result<RtVal, RunError> {
-        let (ids, values) = gathered(op, 0, env)?;
+    /// The clients' numbers as a tensor of shape `[m]`.
+    pub(super) fn concat_numbers(&self, op: &Op, env: &Env) -> Result<RuntimeValue, RunError> {
+        let (ids, values) = values_of_clients(op, 0, env)?;
         let all = numbers(&values)?.into_iter().map(|x| x as f32).collect();
         let device = self.cx.program.device();
-        Ok(RtVal::Tensor(from_floats(all, &[ids.len()], device)))
+        Ok(RuntimeValue::Tensor(from_floats(all, &[ids.len()], device)))
     }
 }

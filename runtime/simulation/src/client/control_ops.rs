@@ -1,4 +1,4 @@
-//! The operations of clients' code, one by one.
+//! The control operations of client code.
 
 use burn::tensor::DispatchTensor;
 use fedround_exec::executor::Slots;
@@ -6,23 +6,25 @@ use fedround_ir::fed::{FedOp, OpKind, OptOp, Value};
 use fedround_passes::schedule::Control;
 use fedround_random::{Drawer, Purpose, StreamKey};
 
-use super::Clients;
-use crate::context::{missing, written};
+use super::ClientGroup;
+use crate::context::{missing, read_or_constant};
 use crate::error::RunError;
-use crate::interpreter::Walker;
-use crate::interpreter::named::permutation;
-use crate::interpreter::public::public;
-use crate::interpreter::rows::{classes, draw, every_class, for_rows, label_counts, least};
-use crate::value::batching::{flat, lane};
-use crate::value::{Env, RtVal};
+use crate::interpreter::Interpreter;
+use crate::interpreter::named_streams::permutation;
+use crate::interpreter::public_examples::public_column;
+use crate::interpreter::rows::{
+    every_class, for_rows, label_counts, local_classes, sample_rows, smallest_rows,
+};
+use crate::value::batching::{client_slice, flatten};
+use crate::value::{Env, RuntimeValue};
 
-impl Walker for Clients<'_> {
+impl Interpreter for ClientGroup<'_> {
     fn clients(&self) -> usize {
         self.ids.len()
     }
 
-    fn live(&self) -> Option<&[bool]> {
-        self.live.as_deref()
+    fn active(&self) -> Option<&[bool]> {
+        self.active.as_deref()
     }
 
     fn draw_keys(&mut self, purpose: Purpose) -> Vec<StreamKey> {
@@ -32,24 +34,24 @@ impl Walker for Clients<'_> {
             map: self.map,
             turn: self.turns[k],
         };
-        let clients = self.random_runs.iter().enumerate();
+        let clients = self.draw_counts.iter().enumerate();
         let keys = clients.map(|(k, &runs)| key.with_drawer(drawer(k), runs));
         let keys = keys.collect();
-        for (k, runs) in self.random_runs.iter_mut().enumerate() {
-            *runs += u64::from(self.live.as_ref().is_none_or(|live| live[k]));
+        for (k, runs) in self.draw_counts.iter_mut().enumerate() {
+            *runs += u64::from(self.active.as_ref().is_none_or(|active| active[k]));
         }
         keys
     }
 
-    fn draws(&mut self) -> &mut [u64] {
-        &mut self.random_runs
+    fn draw_counts(&mut self) -> &mut [u64] {
+        &mut self.draw_counts
     }
 
-    fn control(
+    fn run_control(
         &mut self,
         control: &Control,
         env: &mut Env,
-        last: &[Value],
+        last_uses: &[Value],
     ) -> Result<(), RunError> {
         let op = &control.op;
         let result = match (&op.kind, &control.body) {
@@ -61,57 +63,67 @@ impl Walker for Clients<'_> {
                 return for_rows(self, self.cx, (control, *n), body, env);
             }
             (OpKind::Opt(OptOp::Collect), Some(body)) => return self.collect(control, body, env),
-            (OpKind::Opt(OptOp::SampleRows), _) => return draw(self, self.cx, op, env),
-            (OpKind::Opt(OptOp::SmallestRows), _) => return least(self.cx, op, env),
+            (OpKind::Opt(OptOp::SampleRows), _) => return sample_rows(self, self.cx, op, env),
+            (OpKind::Opt(OptOp::SmallestRows), _) => return smallest_rows(self.cx, op, env),
             (OpKind::Fed(FedOp::EveryClass), _) => every_class(self.cx),
-            (OpKind::Fed(FedOp::Public(name, kind)), _) => public(self.cx, op, (name, *kind))?,
-            (OpKind::Fed(FedOp::LocalClasses), _) => self.each(op, |id| classes(self.cx, id))?,
-            (OpKind::Fed(FedOp::LabelCounts), _) => {
-                self.each(op, |id| Ok(label_counts(self.cx, id)))?
+            (OpKind::Fed(FedOp::Public(name, kind)), _) => {
+                public_column(self.cx, op, (name, *kind))?
             }
-            (OpKind::Fed(FedOp::NumExamples), _) => self.each(op, |id| {
+            (OpKind::Fed(FedOp::LocalClasses), _) => {
+                self.for_each_client(op, |id| local_classes(self.cx, id))?
+            }
+            (OpKind::Fed(FedOp::LabelCounts), _) => {
+                self.for_each_client(op, |id| Ok(label_counts(self.cx, id)))?
+            }
+            (OpKind::Fed(FedOp::NumExamples), _) => self.for_each_client(op, |id| {
                 let n = self.cx.dataset.client_indices[id].len();
-                Ok(RtVal::Host(n as f64))
+                Ok(RuntimeValue::Number(n as f64))
             })?,
-            (OpKind::Fed(FedOp::Seconds), _) => self.each(op, |id| {
+            (OpKind::Fed(FedOp::Seconds), _) => self.for_each_client(op, |id| {
                 let examples = self.cx.dataset.client_indices[id].len();
                 let seconds = self.cx.fates.map(|fates| fates.duration(id, examples));
-                Ok(RtVal::Host(seconds.unwrap_or(0.0)))
+                Ok(RuntimeValue::Number(seconds.unwrap_or(0.0)))
             })?,
             (OpKind::Fed(FedOp::Uniform(name)), _) => {
                 let keys = self.named_keys(name);
-                self.drawn(op, &keys, |key| Ok(RtVal::Host(key.stream().unit())))?
+                self.draw_for_each(op, &keys, |key| {
+                    Ok(RuntimeValue::Number(key.stream().unit()))
+                })?
             }
             (OpKind::Fed(FedOp::Normal(name)), _) => {
                 let keys = self.named_keys(name);
-                self.drawn(op, &keys, |key| Ok(RtVal::Host(key.stream().normal())))?
+                self.draw_for_each(op, &keys, |key| {
+                    Ok(RuntimeValue::Number(key.stream().normal()))
+                })?
             }
             (OpKind::Fed(FedOp::Permutation(name)), _) => {
                 let keys = self.named_keys(name);
-                self.drawn(op, &keys, |key| permutation(self.cx, op, key))?
+                self.draw_for_each(op, &keys, |key| permutation(self.cx, op, key))?
             }
             (OpKind::Fed(FedOp::ClientNumber), _) => {
-                self.each(op, |id| Ok(RtVal::Host(id as f64)))?
+                self.for_each_client(op, |id| Ok(RuntimeValue::Number(id as f64)))?
             }
-            (OpKind::Fed(FedOp::RoundIndex), _) => RtVal::Host(self.cx.round_index()),
-            (OpKind::Fed(FedOp::NumClients), _) => RtVal::Host(self.cx.clients() as f64),
+            (OpKind::Fed(FedOp::RoundIndex), _) => RuntimeValue::Number(self.cx.round_index()),
+            (OpKind::Fed(FedOp::NumClients), _) => RuntimeValue::Number(self.cx.clients() as f64),
             (OpKind::Fed(FedOp::ClientState(name, _) | FedOp::ServerState(name, _)), _) => {
-                self.kept(op, name)?
+                self.read_state(op, name)?
             }
-            (OpKind::Fed(FedOp::ClientLabels), _) => self.labels(op, env)?,
+            (OpKind::Fed(FedOp::ClientLabels), _) => self.client_labels(op, env)?,
             (OpKind::Fed(FedOp::Personal(name, _) | FedOp::ServerStateOr(name)), _) => {
-                let first = written(self.cx, op.operands[1], env, last);
+                let first = read_or_constant(self.cx, op.operands[1], env, last_uses);
                 let first = first.ok_or_else(|| missing(op, "first value"))?;
                 self.personal(op, name, &first)?
             }
-            (OpKind::Fed(FedOp::Encode(encoding)), _) => self.encode(op, *encoding, env, last)?,
+            (OpKind::Fed(FedOp::Encode(encoding)), _) => {
+                self.encode(op, *encoding, env, last_uses)?
+            }
             (OpKind::Opt(OptOp::OneBatch), _) => self.one_batch(op)?,
             (OpKind::Fed(FedOp::SetClientState(name) | FedOp::SetServerState(name)), _) => {
-                let value = written(self.cx, op.operands[1], env, last);
+                let value = read_or_constant(self.cx, op.operands[1], env, last_uses);
                 let value = value.ok_or_else(|| missing(op, "value to keep"))?;
-                return self.keep(op, name, value);
+                return self.write_state(op, name, value);
             }
-            // Work of the server, what linking resolves, and loops without a body.
+            // Operations of the server, operations that linking replaces, and loops without a body.
             (
                 OpKind::Fed(
                     FedOp::Hyper(_)
@@ -169,20 +181,20 @@ impl Walker for Clients<'_> {
     }
 
     fn losses(&mut self, losses: &[DispatchTensor], grouped: bool) {
-        // Outside of a loop over batches, such as on one batch, a gradient is a step.
-        if !losses.is_empty() && !self.in_step {
+        // Outside a loop over batches, each gradient is a local step.
+        if !losses.is_empty() && !self.in_batch_loop {
             self.count_step(&vec![true; self.ids.len()]);
         }
         for loss in losses {
-            if grouped && self.live.is_none() {
-                self.losses.extend(flat(loss.clone()));
+            if grouped && self.active.is_none() {
+                self.losses.extend(flatten(loss.clone()));
                 continue;
             }
             for k in 0..self.ids.len() {
-                if self.live.as_ref().is_none_or(|live| live[k]) {
-                    // A loss that the clients share counts once for each.
+                if self.active.as_ref().is_none_or(|active| active[k]) {
+                    // A loss that all clients share counts once for each client.
                     let shared = (!grouped).then(|| loss.clone());
-                    self.losses.extend(shared.or_else(|| lane(loss, k)));
+                    self.losses.extend(shared.or_else(|| client_slice(loss, k)));
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Examples that the server and every client have: their columns, as values with a row for each example.
+//! Public examples, which the server and every client have: their columns are values with a row for each example.
 
 use fedround_data::augment::{Scratch, Visit};
 use fedround_exec::CompileError;
@@ -9,15 +9,15 @@ use fedround_random::{Purpose, permutation};
 
 use crate::context::RoundContext;
 use crate::error::RunError;
-use crate::value::RtVal;
+use crate::value::RuntimeValue;
 
-/// `fed.public`: a column of all public examples, or of those of the round. Images are as those of test
-/// batches: changes that are random are for training batches.
-pub(crate) fn public(
+/// `fed.public`: a column of all public examples, or of those that are drawn for the round. Images are augmented as
+/// in test batches, without random steps.
+pub(crate) fn public_column(
     cx: RoundContext<'_>,
     op: &Op,
     (name, kind): (&str, Kind),
-) -> Result<RtVal, RunError> {
+) -> Result<RuntimeValue, RunError> {
     let examples = cx.public.ok_or(RunError::NoPublic { loc: op.loc })?;
     let mut rows: Vec<usize> = (0..examples.len()).collect();
     if let Some(count) = op.operands.first().and_then(|v| cx.program.index(*v)) {
@@ -45,7 +45,7 @@ pub(crate) fn public(
             "y" => examples.gather_labels_into(&rows, &mut ids),
             _ => column()?.gather_ids_into(&rows, &mut ids)?,
         }
-        return Ok(RtVal::Tensor(from_ints(ids, &ty.shape, device)));
+        return Ok(RuntimeValue::Tensor(from_ints(ids, &ty.shape, device)));
     }
     let mut numbers = vec![0.0; ty.len()];
     let fixed = cx.augment.fixed();
@@ -55,5 +55,7 @@ pub(crate) fn public(
     } else {
         column()?.gather_into(&rows, &mut numbers)?;
     }
-    Ok(RtVal::Tensor(from_floats(numbers, &ty.shape, device)))
+    Ok(RuntimeValue::Tensor(from_floats(
+        numbers, &ty.shape, device,
+    )))
 }

@@ -1,4 +1,4 @@
-//! The clients' own models, which are evaluated where they are.
+//! Evaluates the clients' personal models at parties.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -9,41 +9,41 @@ use super::super::checksum::checksums;
 use super::super::message::{ClientScores, Reply};
 use super::super::payload::Payload;
 use super::super::transport::PartyError;
-use super::{Asked, Remote};
-use crate::client::Outcome;
+use super::{Coordinator, RegionCall};
+use crate::client::ClientOutcome;
 use crate::context::missing;
 use crate::error::RunError;
-use crate::regions::{Job, Lost, RunRegion, Take};
-use crate::value::RtVal;
+use crate::regions::{ClientRunner, LostClients, MapJob, OutcomeSink};
+use crate::value::RuntimeValue;
 
-/// How clients' own models do, as their parties told.
+/// The scores of clients' personal models, as reported by their parties.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PartyScores {
     /// The clients that were evaluated, in ascending order.
     pub clients: Vec<PartyScore>,
-    /// The others, in ascending order: those of parties that are offline, late or failed, and those whose
+    /// The clients that were not evaluated, in ascending order: their parties are offline, late or failed, or their
     /// models diverged.
     pub missing: Vec<usize>,
-    /// Which parameters of the model any client has of its own, in the model's order.
+    /// For each parameter, in the model's order, whether it differs from the server's in any client's model.
     pub own: Vec<bool>,
 }
 
-/// How a client's own model does.
+/// The score of a client's personal model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PartyScore {
-    /// The client.
+    /// The client's number.
     pub client: usize,
-    /// Its accuracy on the client's own test examples; `None` without any.
+    /// The accuracy on the client's test examples; `None` without any.
     pub test: Option<f64>,
-    /// The same of the examples that it holds back from training.
+    /// The accuracy on the client's validation examples; `None` without any.
     pub validation: Option<f64>,
 }
 
-/// What hosts are told of the server's model beside its values.
+/// The server's model, as requests to evaluate describe it.
 pub(crate) struct ServerModel {
-    /// Of its parameters.
+    /// A checksum of each parameter.
     pub checksums: Vec<u64>,
-    /// Which of them are not those of the initial model, which hosts have. Only these are sent.
+    /// For each parameter, whether it differs from the initial model, which hosts have. Only such parameters are sent.
     pub changed: Vec<bool>,
 }
 
@@ -58,27 +58,28 @@ impl ServerModel {
     }
 }
 
-/// Evaluates clients' own models at parties, in place of the code that makes the models here.
+/// Evaluates clients' personal models at parties. It stands in for the runner of client code in a round of the
+/// program that makes the models.
 pub(crate) struct EvaluateAtParties<'a> {
-    remote: &'a mut Remote,
+    coordinator: &'a mut Coordinator,
     server: &'a ServerModel,
     scores: PartyScores,
 }
 
 impl<'a> EvaluateAtParties<'a> {
-    pub fn new(remote: &'a mut Remote, server: &'a ServerModel) -> Self {
+    pub fn new(coordinator: &'a mut Coordinator, server: &'a ServerModel) -> Self {
         let scores = PartyScores {
             own: vec![false; server.checksums.len()],
             ..PartyScores::default()
         };
         Self {
-            remote,
+            coordinator,
             server,
             scores,
         }
     }
 
-    /// The scores of so many clients.
+    /// Ends the evaluation, of `clients` clients in all.
     pub fn finish(self, clients: usize) -> PartyScores {
         let mut scores = self.scores;
         scores.clients.sort_by_key(|score| score.client);
@@ -90,28 +91,29 @@ impl<'a> EvaluateAtParties<'a> {
 }
 
 impl PartyScores {
-    fn take(&mut self, told: &ClientScores) -> Result<(), PartyError> {
-        let Some(own) = &told.own else {
+    /// Adds the scores of a client.
+    fn add(&mut self, scores: &ClientScores) -> Result<(), PartyError> {
+        let Some(differs) = &scores.own else {
             return Ok(());
         };
-        if own.len() != self.own.len() {
-            let (expected, found) = (self.own.len(), own.len());
+        if differs.len() != self.own.len() {
+            let (expected, found) = (self.own.len(), differs.len());
             let what = format!("expected {expected} parameters of a client, found {found}");
             return Err(PartyError::Failed(what));
         }
         let score = PartyScore {
-            client: told.entry.client,
-            test: accuracy(told.test)?,
-            validation: accuracy(told.validation)?,
+            client: scores.entry.client,
+            test: accuracy(scores.test)?,
+            validation: accuracy(scores.validation)?,
         };
         self.clients.push(score);
-        let all = self.own.iter_mut().zip(own);
-        all.for_each(|(any, own)| *any |= own);
+        let parameters = self.own.iter_mut().zip(differs);
+        parameters.for_each(|(any, differs)| *any |= differs);
         Ok(())
     }
 }
 
-/// One party's number must not spoil the mean of all.
+/// Reads an accuracy. One outside its range would spoil the mean over all parties.
 fn accuracy(bits: Option<u64>) -> Result<Option<f64>, PartyError> {
     match bits.map(f64::from_bits) {
         Some(found) if !(0.0..=1.0).contains(&found) => {
@@ -122,31 +124,33 @@ fn accuracy(bits: Option<u64>) -> Result<Option<f64>, PartyError> {
     }
 }
 
-impl RunRegion for EvaluateAtParties<'_> {
-    fn run(&mut self, job: &Job<'_>, take: Take<'_>) -> Result<Lost, RunError> {
-        let remote = &mut *self.remote;
-        let table = remote.personal.as_ref();
+impl ClientRunner for EvaluateAtParties<'_> {
+    fn run(&mut self, job: &MapJob<'_>, sink: OutcomeSink<'_>) -> Result<LostClients, RunError> {
+        let coordinator = &mut *self.coordinator;
+        let table = coordinator.personal_table.as_ref();
         let table = table.ok_or_else(|| missing(job.op, "model of each client"))?;
-        let (index, region) = table.of_job(remote.phase, job)?;
-        let asked = Asked {
+        let (index, region) = table.of_job(coordinator.phase, job)?;
+        let call = RegionCall {
             index,
             region: &region.clone(),
             job,
             server: Some(self.server),
         };
         let scores = &mut self.scores;
-        remote.ask(&asked, |remote, places, reply| {
-            // All of a host's clients, or none.
-            let mut with = scores.clone();
-            let told = remote.told(&asked, places, reply)?;
-            told.iter().try_for_each(|told| with.take(told))?;
-            *scores = with;
+        coordinator.send_requests(&call, |coordinator, positions, reply| {
+            // A copy, so that a reply with an error adds the scores of none of its clients.
+            let mut with_reply = scores.clone();
+            let of_clients = coordinator.scores_of_reply(&call, positions, reply)?;
+            of_clients
+                .iter()
+                .try_for_each(|of_client| with_reply.add(of_client))?;
+            *scores = with_reply;
             Ok(())
         })?;
-        // Nothing of a client is read here.
+        // The round has no results besides the scores, so every client gets an empty outcome.
         for i in 0..job.ids.len() {
-            let nothing = Outcome {
-                yields: vec![RtVal::Held; job.body.yields.len()],
+            let empty = ClientOutcome {
+                yields: vec![RuntimeValue::AtParty; job.body.yields.len()],
                 encoded: HashMap::new(),
                 sums: vec![],
                 losses: vec![],
@@ -154,26 +158,26 @@ impl RunRegion for EvaluateAtParties<'_> {
                 state: HashMap::new(),
                 finite: true,
             };
-            take(i, nothing)?;
+            sink(i, empty)?;
         }
-        Ok(Lost::default())
+        Ok(LostClients::default())
     }
 
-    fn is_there(&self, client: usize) -> bool {
-        self.remote.is_there(client)
+    fn is_available(&self, client: usize) -> bool {
+        self.coordinator.is_available(client)
     }
 
-    fn renew(&mut self, values: &[Value]) {
-        self.remote.renew(values);
+    fn forget_delivered(&mut self, values: &[Value]) {
+        self.coordinator.forget_delivered(values);
     }
 }
 
-impl Remote {
-    /// What a reply tells of the clients at some places of the cohort.
-    fn told(
+impl Coordinator {
+    /// Reads a host's reply: the scores of the clients at some positions of the cohort.
+    fn scores_of_reply(
         &self,
-        asked: &Asked<'_>,
-        places: &[usize],
+        call: &RegionCall<'_>,
+        positions: &[usize],
         payload: &Payload,
     ) -> Result<Vec<ClientScores>, PartyError> {
         let failed = |message: String| PartyError::Failed(message);
@@ -183,9 +187,9 @@ impl Remote {
             Reply::Failed(message) => return Err(failed(message)),
             Reply::Done(_) => return Err(failed("the reply has no scores".to_owned())),
         };
-        let told = evaluated.clients.iter().map(|told| told.entry);
-        let expected = places.iter().map(|&i| asked.entry(i));
-        if evaluated.attempt != self.attempt || !told.eq(expected) {
+        let entries = evaluated.clients.iter().map(|scores| scores.entry);
+        let expected = positions.iter().map(|&i| call.entry(i));
+        if evaluated.attempt != self.attempt || !entries.eq(expected) {
             return Err(failed("the reply is to another request".to_owned()));
         }
         Ok(evaluated.clients)

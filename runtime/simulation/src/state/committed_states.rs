@@ -1,9 +1,9 @@
-//! The clients' states of complete rounds: in memory up to a budget, and beyond it in a file.
+//! The clients' states of completed rounds: in memory up to a budget, and beyond it in a file.
 //!
-//! States that were used longest ago leave memory at the end of a round. They are written on a thread
-//! of their own while the next round runs, and are found in memory until then. Without a budget all
-//! states stay in memory. Memory is at most the budget and the states of three cohorts: those that
-//! a round reads, those that it sets, and those that are being written.
+//! At the end of a round, the states that were used longest ago leave memory. Another thread writes them while the
+//! next round runs; until then they can still be read from memory. Without a budget all states stay in memory. The
+//! states take at most the memory of the budget and of three cohorts: those that a round reads, those that it sets,
+//! and those that are being written.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -17,58 +17,59 @@ use super::file::{StateFile, Writing};
 use super::resident::{Key, Resident, Unsaved, size};
 use crate::error::RunError;
 
-/// States that a checkpoint writes at a time.
+/// The number of states that a checkpoint writes at a time.
 const CHUNK: usize = 16;
 
-/// Bytes of clients' states in memory.
+/// The memory of the clients' states, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientMemory {
-    /// Now.
+    /// The present memory.
     pub bytes: usize,
-    /// The most since the simulation was made: at most the budget and the states of three cohorts
-    /// (those that a round reads, those that it sets, and those of the round before that are being
-    /// written).
+    /// The largest memory since the simulation was created. It is at most the budget and the states of three cohorts:
+    /// those that a round reads, those that it sets, and those of the round before that are being written.
     pub most: usize,
-    /// What may stay from one round to the next; everything if it is `None`.
+    /// The memory that may stay in use from one round to the next; `None` without a limit.
     pub budget: Option<usize>,
 }
 
-/// Of clients, by name.
+/// The states of completed rounds, shared by all clones of a simulation's state.
 #[derive(Default)]
-pub(crate) struct ClientStates {
+pub(crate) struct CommittedStates {
     inner: Mutex<Inner>,
-    /// Something was read, or what was read ahead was used.
+    /// Signals that a state was read from the file, or that a state that was read ahead was used.
     pub(super) changed: Condvar,
     pub(super) file: Arc<StateFile>,
 }
 
 #[derive(Default)]
 pub(super) struct Inner {
+    /// The states in memory, without those that are being written.
     pub resident: Resident,
-    /// Complete rounds.
+    /// The number of completed rounds.
     pub round: usize,
-    /// Bytes of states that may be in memory between rounds; all if it is not set.
+    /// The bytes of states that may stay in memory between rounds; `None` without a limit.
     budget: Option<usize>,
-    /// Whether there are states in the file.
+    /// Whether the file has any states.
     pub stored: bool,
-    /// What threads are reading from the file.
+    /// The states that threads are reading from the file.
     pub loading: HashSet<Key>,
+    /// The states that are being written; `None` if there are none.
     pub writing: Option<Writing>,
-    /// Why states could not be written.
+    /// Why states could not be written, until the error is returned.
     pub failed: Option<RunError>,
-    /// The most bytes that were in memory.
+    /// The largest number of bytes that were in memory.
     most: usize,
 }
 
 impl Inner {
-    /// A state that is in memory.
+    /// A state in memory, and whether it was read ahead and is now used for the first time.
     fn find(&mut self, key: &Key) -> Option<(Vec<DispatchTensor>, bool)> {
         let found = self.resident.find(key, self.round);
-        let written = || {
+        let being_written = || {
             let state = self.writing().find(|state| state.key == *key);
             state.map(|state| (state.tensors.clone(), false))
         };
-        found.or_else(written)
+        found.or_else(being_written)
     }
 
     fn writing(&self) -> impl Iterator<Item = &Unsaved> {
@@ -84,19 +85,19 @@ impl Inner {
         self.resident.bytes() + writing.sum::<usize>()
     }
 
-    /// Keeps memory within the budget while a round reads states.
+    /// Drops states that the file has until memory is within the budget, while a round reads states.
     fn trim(&mut self) {
         if let Some(budget) = self.budget {
             self.resident.drop_saved(budget);
         }
     }
 
-    fn count(&mut self) {
+    fn update_most(&mut self) {
         self.most = self.most.max(self.bytes());
     }
 }
 
-impl ClientStates {
+impl CommittedStates {
     pub(super) fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(|e| e.into_inner())
     }
@@ -125,7 +126,7 @@ impl ClientStates {
         }
     }
 
-    /// A client's state.
+    /// A client's state, from memory or from the file; `None` if it was never set.
     pub fn get(&self, key: Key) -> Result<Option<Vec<DispatchTensor>>, RunError> {
         let mut inner = self.lock();
         loop {
@@ -148,7 +149,7 @@ impl ClientStates {
         self.load(key, false)
     }
 
-    /// Reads a state that was noted as loading.
+    /// Reads a state from the file. The caller has added its key to `loading`.
     pub(super) fn load(
         &self,
         key: Key,
@@ -162,7 +163,7 @@ impl ClientStates {
         if let Some(tensors) = &found {
             let round = inner.round;
             inner.resident.load(key, tensors.clone(), round, ahead);
-            inner.count();
+            inner.update_most();
             if !ahead {
                 inner.trim();
             }
@@ -170,19 +171,20 @@ impl ClientStates {
         Ok(found)
     }
 
-    /// Keeps the states of a complete round.
-    pub fn commit(&self, fresh: Vec<(Key, Vec<DispatchTensor>)>) {
+    /// Commits the states that a completed round has set.
+    pub fn commit(&self, pending: Vec<(Key, Vec<DispatchTensor>)>) {
         let round = self.lock().round + 1;
-        self.keep(fresh, round);
+        self.add(pending, round);
     }
 
-    /// Keeps states that were set in a round or before it.
-    fn keep(&self, states: Vec<(Key, Vec<DispatchTensor>)>, version: usize) {
+    /// Adds states that were set in round `version` or before it, and writes others to the file if the budget is
+    /// exceeded.
+    fn add(&self, states: Vec<(Key, Vec<DispatchTensor>)>, version: usize) {
         self.finish_writing();
         let mut inner = self.lock();
         inner.round = version;
         for (key, tensors) in states {
-            // One client's part of a group's tensor would keep all of it.
+            // Copied, because a slice of a group's stacked tensor would keep the whole tensor in memory.
             let tensors = tensors.into_iter().map(compact).collect();
             inner.resident.set(Unsaved {
                 key,
@@ -190,7 +192,7 @@ impl ClientStates {
                 tensors,
             });
         }
-        inner.count();
+        inner.update_most();
         let Some(budget) = inner.budget else {
             return;
         };
@@ -200,8 +202,8 @@ impl ClientStates {
         }
     }
 
-    /// Writes all states, so that the file is a checkpoint of them; `None` if the file does not
-    /// outlive the process, as when somebody deleted it, or if no client has a state.
+    /// Writes all states, and returns a mark to which the file can be rolled back. `None` if no client has a state,
+    /// or if the file does not outlive the process: because it is temporary, or because somebody deleted it.
     pub fn checkpoint(&self, round: usize) -> Result<Option<StoreMark>, RunError> {
         self.finish_writing();
         self.check()?;
@@ -217,14 +219,14 @@ impl ClientStates {
             self.file.write(some)?;
         }
         let mark = self.file.get()?.checkpoint(round)?;
-        inner.resident.all_saved();
+        inner.resident.mark_all_saved();
         inner.stored = true;
-        // What comes next is of later rounds, also if some rounds set nothing.
+        // States that are set from now on belong to later rounds, even if recent rounds set none.
         inner.round = inner.round.max(round);
         Ok(Some(mark))
     }
 
-    /// Forgets all states, and goes back to a checkpoint of the file; to no states without one.
+    /// Drops all states, and rolls the file back to a mark. Without a mark there are no states afterwards.
     pub fn restore(&self, mark: Option<&StoreMark>) -> Result<(), RunError> {
         self.finish_writing();
         match mark {
@@ -239,18 +241,18 @@ impl ClientStates {
         Ok(())
     }
 
-    /// Replaces all states by those after so many rounds, which are in no file.
+    /// Replaces all states by those after `rounds` rounds. No file has them.
     pub fn replace(
         &self,
         states: Vec<(Key, Vec<DispatchTensor>)>,
         rounds: usize,
     ) -> Result<(), RunError> {
         self.restore(None)?;
-        self.keep(states, rounds);
+        self.add(states, rounds);
         Ok(())
     }
 
-    /// All states, ordered by key; those that are in the file are read.
+    /// All states, ordered by key. Reads those that are only in the file.
     pub fn all(&self) -> Result<Vec<(Key, Vec<DispatchTensor>)>, RunError> {
         let mut inner = self.lock();
         let mut all: Vec<(Key, Vec<DispatchTensor>)> = vec![];

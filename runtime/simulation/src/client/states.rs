@@ -1,0 +1,115 @@
+//! The states of clients: client code reads what earlier rounds committed, and sets states that are pending until the
+//! round is committed.
+
+use burn::tensor::DispatchTensor;
+use fedround_exec::tensor::transfer_all;
+use fedround_ir::fed::Op;
+
+use super::ClientGroup;
+use crate::context::{missing, state_or_zeros};
+use crate::error::RunError;
+use crate::value::RuntimeValue;
+use crate::value::batching::{select_active, stack, unstack};
+
+impl ClientGroup<'_> {
+    /// Reads a client state: as this map set it, or else as it was committed, or else zeros.
+    pub(super) fn read_state(&self, op: &Op, name: &str) -> Result<RuntimeValue, RunError> {
+        if let Some(value) = self.pending_states.get(name) {
+            return Ok(value.clone());
+        }
+        let kind = self
+            .cx
+            .program
+            .schedule()
+            .module
+            .type_of(op.results[0])
+            .kind;
+        self.for_each_client(op, |id| {
+            state_or_zeros(
+                self.cx.program,
+                op,
+                (name, kind),
+                self.committed_state(id, name)?,
+            )
+        })
+    }
+
+    /// A client's state from before this map, on the device where the client trains.
+    fn committed_state(
+        &self,
+        id: usize,
+        name: &str,
+    ) -> Result<Option<Vec<DispatchTensor>>, RunError> {
+        let committed = self.states.get(&(id, name.to_owned()))?;
+        let device = self.cx.program.device();
+        let committed = committed.map(|leaves| transfer_all(leaves, device));
+        Ok(committed.transpose()?)
+    }
+
+    /// Reads a personal state. Until it is first set, it is the clients' values of `first`. Those become pending
+    /// states at once: a client that sits out the step which sets the state then keeps its first value.
+    pub(super) fn personal(
+        &mut self,
+        op: &Op,
+        name: &str,
+        first: &RuntimeValue,
+    ) -> Result<RuntimeValue, RunError> {
+        if let Some(value) = self.pending_states.get(name) {
+            return Ok(value.clone());
+        }
+        let program = self.cx.program;
+        let kind = program.schedule().module.type_of(op.results[0]).kind;
+        let mut own = Vec::with_capacity(self.ids.len());
+        for (k, &id) in self.ids.iter().enumerate() {
+            let value = match self.committed_state(id, name)? {
+                committed @ Some(_) => Some(state_or_zeros(program, op, (name, kind), committed)?),
+                None => unstack(first, k),
+            };
+            own.push(value.ok_or_else(|| missing(op, "first value"))?);
+        }
+        let value = if self.is_single() {
+            own.pop()
+        } else {
+            stack(&own, self.cx.program.device())
+        };
+        let value = value.ok_or_else(|| missing(op, "first value"))?;
+        self.pending_states.insert(name.to_owned(), value.clone());
+        Ok(value)
+    }
+
+    /// Sets a client state. Clients that sit out the step keep the state that they had.
+    pub(super) fn write_state(
+        &mut self,
+        op: &Op,
+        name: &str,
+        value: RuntimeValue,
+    ) -> Result<(), RunError> {
+        let value = match &self.active {
+            None => value,
+            Some(active) => {
+                let kind = self
+                    .cx
+                    .program
+                    .schedule()
+                    .module
+                    .type_of(op.operands[1])
+                    .kind;
+                let old = match self.pending_states.get(name) {
+                    Some(old) => old.clone(),
+                    None => self.for_each_client(op, |id| {
+                        state_or_zeros(
+                            self.cx.program,
+                            op,
+                            (name, kind),
+                            self.committed_state(id, name)?,
+                        )
+                    })?,
+                };
+                select_active(active, &value, &old, self.cx.program.device())
+                    .ok_or_else(|| missing(op, "tensors to keep"))?
+            }
+        };
+        self.pending_states.insert(name.to_owned(), value);
+        Ok(())
+    }
+}
