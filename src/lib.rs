@@ -57,6 +57,7 @@ pub mod experiment;
 #[cfg(feature = "flower")]
 pub mod federation;
 mod model_source;
+pub mod privacy;
 pub mod testing;
 
 // Specs in this crate name it as a user's crate does.

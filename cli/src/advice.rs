@@ -3,10 +3,9 @@
 //! The libraries' errors say what was expected and what was found. How to change that on the command
 //! line is said here alone.
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 use fedround::experiment::ExperimentError;
 use fedround_data::{DataError, PartitionError};
-use fedround_dsl::{HyperError, Registry};
+use fedround_dsl::HyperError;
 use fedround_exec::inspect::FusionError;
 use fedround_exec::{CompileError, DeviceError, ExecError};
 use fedround_ir::fed::{Broken, VerifyErrors};
@@ -51,51 +50,6 @@ pub(crate) fn report(error: &CliError) {
     }
 }
 
-/// The error of a command line. If an unknown switch is the name of a hyper-parameter, as in `--lr 0.1`, its
-/// tip says what to write instead.
-pub(crate) fn of_usage(mut error: clap::Error, registry: &Registry) -> clap::Error {
-    if let Some(tip) = hyper_switch(&error, registry) {
-        // clap's own would be a similar switch, or to pass it as a value. One that only is longer may be meant:
-        // `--target` for `--target-column`.
-        if !is_longer(&error) {
-            error.remove(ContextKind::SuggestedArg);
-        }
-        let tips = ContextValue::StyledStrs(vec![tip.into()]);
-        error.insert(ContextKind::Suggested, tips);
-    }
-    error
-}
-
-/// Whether the similar switch that clap suggests begins with the unknown one.
-fn is_longer(error: &clap::Error) -> bool {
-    let of = |kind| match error.get(kind) {
-        Some(ContextValue::String(switch)) => Some(switch.as_str()),
-        _ => None,
-    };
-    let (given, similar) = (of(ContextKind::InvalidArg), of(ContextKind::SuggestedArg));
-    given
-        .zip(similar)
-        .is_some_and(|(given, similar)| similar.starts_with(&format!("{given}-")))
-}
-
-/// What to write instead of an unknown switch that is the name of a hyper-parameter.
-fn hyper_switch(error: &clap::Error, registry: &Registry) -> Option<String> {
-    if error.kind() != ErrorKind::UnknownArgument {
-        return None;
-    }
-    let Some(ContextValue::String(switch)) = error.get(ContextKind::InvalidArg) else {
-        return None;
-    };
-    let name = switch
-        .strip_prefix("--")?
-        .split('=')
-        .next()?
-        .replace('-', "_");
-    let mut fields = registry.entries().iter().flat_map(|entry| entry.fields);
-    let known = fields.any(|field| field.name == name);
-    known.then(|| format!("`{name}` is a hyper-parameter of algorithms: --set {name}=VALUE"))
-}
-
 /// What to do about an error, where its message does not say so itself.
 fn help(error: &CliError) -> Option<String> {
     let text = match error {
@@ -105,6 +59,9 @@ fn help(error: &CliError) -> Option<String> {
                 "`{field}` is a setting of the run, not of the algorithm: --{} VALUE",
                 field.replace('_', "-")
             ));
+        }
+        CliError::OwnDataOption { flag } => {
+            return Some(format!("leave {flag} out, or name other data with --data"));
         }
         CliError::DeadHyper { spec, .. } => {
             return Some(format!(

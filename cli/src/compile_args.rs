@@ -215,7 +215,7 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "N", default_value_t = 600)]
     pub examples: u64,
     /// δ of the (ε, δ) of noise of differential privacy
-    #[arg(long, value_name = "X", default_value_t = crate::privacy_bound::DELTA)]
+    #[arg(long, value_name = "X", default_value_t = fedround::privacy::DELTA)]
     pub delta: f64,
     /// Print JSON, as docs/json.md describes it
     #[arg(long)]

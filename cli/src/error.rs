@@ -258,6 +258,10 @@ pub(crate) enum CliError {
         data: String,
         difference: String,
     },
+    #[error(
+        "{flag} says how the data of --data is read, and without --data a run is tested on its own data, read as the run did"
+    )]
+    OwnDataOption { flag: String },
     #[error("{}, row {row}: {message}", file.display())]
     Row {
         file: PathBuf,

@@ -64,7 +64,11 @@ pub(crate) fn eval(catalog: &Catalog, args: &EvalArgs) -> Result<(), CliError> {
     trained.settings.run.eval_batch = at_least_one("batch", args.batch)?;
     match &args.data {
         Some(other) => trained.test_on(other.parse()?, &args.reading)?,
-        None => trained.settings.reading = args.reading.over(trained.settings.reading.clone()),
+        None => {
+            if let Some(flag) = args.reading.change(&trained.settings.reading) {
+                return Err(CliError::OwnDataOption { flag });
+            }
+        }
     }
     let data = trained.settings.load()?;
     if args.data.is_none() {

@@ -27,10 +27,12 @@ mod bench;
 mod cache_folder;
 mod catalog;
 mod compare;
+mod compilation;
 mod compile_args;
 mod config;
 mod config_command;
 mod config_difference;
+mod config_file;
 mod contact_sheet;
 mod convolution_cache;
 mod data;
@@ -44,6 +46,7 @@ mod eval;
 mod explain;
 mod export;
 mod faults;
+mod field_names;
 #[cfg(feature = "flower")]
 mod federation;
 mod files;
@@ -62,10 +65,6 @@ mod pass_changes;
 mod pass_dump;
 mod plot;
 mod predict;
-mod privacy;
-mod privacy_bound;
-mod privacy_grounds;
-mod privacy_passes;
 mod read_args;
 mod report;
 mod reproduce;
@@ -76,7 +75,9 @@ mod table;
 mod tensor_sheets;
 mod terminal;
 mod trained_run;
+mod usage_advice;
 mod weights;
+mod written_settings;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -162,7 +163,7 @@ impl Cli {
         let args = match Args::try_parse_from(args) {
             Ok(args) => args,
             Err(error) => {
-                let error = advice::of_usage(error, &self.0.registry);
+                let error = usage_advice::of_usage(error, &self.0.registry);
                 // A closed stderr leaves nobody to tell.
                 let _ = error.print();
                 return if error.use_stderr() {

@@ -81,6 +81,19 @@ impl ReadArgs {
         }
     }
 
+    /// The first of these flags that asks for something else than a file's settings.
+    pub fn change(&self, file: &Self) -> Option<String> {
+        let (flags, file) = (self.table(), file.table());
+        let mut flags = flags.into_iter();
+        let (key, _) = flags.find(|(key, value)| file.get(key) != Some(value))?;
+        Some(format!("--{}", key.replace('_', "-")))
+    }
+
+    fn table(&self) -> toml::Table {
+        // There is nothing in it that a table cannot hold.
+        toml::Table::try_from(self).unwrap_or_default()
+    }
+
     fn resolve(&self) -> Result<ReadOptions, DataError> {
         let default = ReadOptions::default();
         Ok(ReadOptions {

@@ -6,6 +6,7 @@ use fedround_simulation::CheckpointError;
 use fedround_store::Archive;
 use serde::{Deserialize, Serialize};
 
+use super::start::Start;
 use super::{Best, ExperimentError, Parameters, Report, Round, Run, Scores};
 
 const PROGRESS: &str = "run/progress";
@@ -68,6 +69,7 @@ impl Run {
         };
         let inserted = archive.insert(PROGRESS, &progress);
         inserted.map_err(CheckpointError::from)?;
+        self.start.save(&mut archive)?;
         Ok(archive)
     }
 
@@ -80,7 +82,11 @@ impl Run {
     /// was.
     pub fn restore(&mut self, archive: &Archive) -> Result<(), ExperimentError> {
         let progress = archive.get(PROGRESS).map_err(CheckpointError::from)?;
+        let start = Start::saved(archive)?;
         self.simulation.restore(archive)?;
+        if let Some(start) = start {
+            self.start = start;
+        }
         let Progress {
             history,
             scores,

@@ -3,25 +3,26 @@
 use fedround_data::{Dataset, Examples};
 use fedround_dsl::Algorithm;
 use fedround_exec::Program;
-use fedround_models::{AuxiliaryTask, Losses, Task, Train};
+use fedround_models::{AuxiliaryTask, Losses, Task, Train, Weights};
 use fedround_passes::PassManager;
 use fedround_simulation::{FederatedDataset, Simulation};
 use fedround_trace::TracedModel;
 
 use super::adapters::adapt;
 use super::error::ExperimentError;
-use super::initial_weights::InitialWeights;
 use super::settings::Settings;
 use crate::model_source::{Auxiliaries, ModelSource};
 
 /// A model ready to be traced for `examples`, which `clients` have: those of a dataset, or others of
-/// its classes and words. With it, the auxiliary networks beside it.
+/// its classes and words. Adapters are beside a base of these weights. With the model, the auxiliary networks
+/// beside it.
 pub(super) fn trace(
     (model, losses): (&ModelSource, &Losses),
     settings: &Settings,
     algorithm: &dyn Algorithm,
     data: &Dataset,
     (examples, clients): (&Examples, usize),
+    weights: Option<&Weights>,
 ) -> Result<(TracedModel, Auxiliaries), ExperimentError> {
     let around = AuxiliaryTask {
         task: Task {
@@ -35,9 +36,7 @@ pub(super) fn trace(
     let (model, used) = match settings.train {
         Train::All => model.trace(algorithm, &around, words, losses)?,
         Train::LowRank(adapters) => {
-            let weights = settings.weights.as_ref();
-            let weights = weights.map(InitialWeights::read).transpose()?;
-            let adapt = |base| adapt(base, adapters, settings.seed, weights.as_ref());
+            let adapt = |base| adapt(base, adapters, settings.seed, weights);
             model.trace_adapted(algorithm, &around, words, losses, adapt)?
         }
     };

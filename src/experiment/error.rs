@@ -121,6 +121,12 @@ pub enum ExperimentError {
         /// Its value.
         found: f64,
     },
+    /// A δ of differential privacy outside of (0, 1).
+    #[error("delta: expected a number above 0 and below 1, found {found}")]
+    Delta {
+        /// Its value.
+        found: f64,
+    },
     /// The run needs more memory than the machine, or the process's control group, has.
     #[error("the run needs at least {needed} of memory, and the limit is {}", bytes(*limit))]
     Memory {

@@ -27,6 +27,7 @@
 //! [step by step](Run::step), [saved](Run::save) between two rounds and [restored](Run::restore) in
 //! another process, where it goes on with the same bits.
 
+mod accounting;
 mod adapters;
 mod adversary;
 mod checkpoint;
@@ -52,6 +53,7 @@ mod scores;
 mod setters;
 mod settings;
 mod specs;
+mod start;
 mod trained;
 mod training;
 mod validation;
@@ -62,10 +64,13 @@ use fedround_data::{DataSource, Examples};
 use fedround_dsl::{Algorithm, BoxedAlgorithm};
 use fedround_models::Losses;
 use fedround_passes::PassObserver;
+use fedround_store::Archive;
 
 use crate::model_source::ModelSource;
 use party_share::PartyShare;
+use start::Start;
 
+pub use accounting::privacy_spent;
 pub use adapters::{adapt, merged, merged_own, whole_name};
 pub use client_models::ClientModels;
 pub use client_scores::{ClientScore, ClientScores};
@@ -80,7 +85,7 @@ pub use run::Run;
 pub use scores::Scores;
 pub use settings::Settings;
 pub use specs::PROTECTED;
-pub use warnings::warnings;
+pub use warnings::{trains_nothing, warnings};
 
 /// The seed of generated datasets, and of random splits into training and test examples. It is not the
 /// experiment's own seed, so that generated data is the same for every seed, as real data is.
@@ -190,10 +195,31 @@ impl Experiment {
     /// See [`ExperimentError`].
     pub fn prepare(mut self, rounds: usize) -> Result<Run, ExperimentError> {
         let splits = self.splits.take();
-        self.build(splits, rounds)
+        self.build(splits, rounds, None)
     }
 
-    fn build(&self, splits: Option<Vec<Split>>, rounds: usize) -> Result<Run, ExperimentError> {
+    /// As [`prepare`](Self::prepare), for a run that is then [restored](Run::restore) from this archive. The
+    /// files of [weights](Self::weights) and of [states of the server](Self::server_state) that the run began
+    /// with are not read again: the archive has what it took from them.
+    ///
+    /// # Errors
+    ///
+    /// As [`prepare`](Self::prepare).
+    pub fn prepare_to_restore(
+        mut self,
+        rounds: usize,
+        archive: &Archive,
+    ) -> Result<Run, ExperimentError> {
+        let splits = self.splits.take();
+        self.build(splits, rounds, Start::saved(archive)?)
+    }
+
+    fn build(
+        &self,
+        splits: Option<Vec<Split>>,
+        rounds: usize,
+        taken: Option<Start>,
+    ) -> Result<Run, ExperimentError> {
         self.settings.check(rounds)?;
         let data = self.data.load()?;
         let (clients, seed) = (self.settings.clients, self.settings.dealing_seed());
@@ -218,7 +244,7 @@ impl Experiment {
         if let Some(fraction) = self.settings.validation {
             hold_out(&mut splits, fraction, seed)?;
         }
-        Run::new(self, (data, public), splits, rounds)
+        Run::new(self, (data, public), splits, rounds, taken)
     }
 
     /// Trains `rounds` rounds.
@@ -241,6 +267,7 @@ impl Experiment {
         rounds: usize,
         observer: &mut dyn Observer,
     ) -> Result<Report, ExperimentError> {
-        self.build(self.splits.clone(), rounds)?.train(observer)
+        self.build(self.splits.clone(), rounds, None)?
+            .train(observer)
     }
 }

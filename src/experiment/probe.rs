@@ -8,6 +8,7 @@ use fedround_simulation::{Faults, FederatedDataset, Simulation};
 
 use super::compile::{simulation, trace};
 use super::specs::{OUTPUTS, Outputs};
+use super::start::Start;
 use super::{ExperimentError, Parameters, Run, Settings};
 
 impl Run {
@@ -35,12 +36,14 @@ impl Run {
         settings.auxiliaries.extend(generator);
         let sources = (&self.model, &self.losses);
         let clients = client_indices.len();
+        let weights = Start::weights(Some(&self.start), &self.settings)?;
         let (model, _) = trace(
             sources,
             &settings,
             algorithm,
             &self.data,
             (&examples, clients),
+            weights.as_ref(),
         )?;
         let dataset = FederatedDataset {
             examples,

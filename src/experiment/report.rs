@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::round::Round;
 use super::scores::Scores;
+use crate::privacy::Spent;
 
 /// Names, types and values of a model's parameters, in the model's order.
 pub type Parameters = Vec<(String, TensorType, Vec<f32>)>;
@@ -87,6 +88,9 @@ pub struct Report {
     pub parameters: Parameters,
     /// Those of the clients' own models, by the client's number, if they were asked for.
     pub personal: BTreeMap<usize, Parameters>,
+    /// What noise leaves of the clients' privacy: the ε and δ of each guarantee, over the complete rounds, with
+    /// what they rest on. `None` of an algorithm that adds no noise to what clients tell.
+    pub privacy: Option<Spent>,
     /// What became of the steps of loops over batches, where they were to be captured.
     pub capture: Option<CaptureStats>,
 }

@@ -1,6 +1,6 @@
 //! A run that can start: its input is checked and its algorithm compiled.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use fedround_data::partition::Split;
@@ -10,8 +10,7 @@ use fedround_exec::device::is_cpu;
 use fedround_models::{LoadReport, Losses};
 use fedround_passes::PassManager;
 use fedround_simulation::parties::{HeldOut, HostError, Parties, PartyHost};
-use fedround_simulation::{FederatedDataset, ServerStateError, Simulation};
-use fedround_store::Archive;
+use fedround_simulation::{FederatedDataset, Simulation};
 
 use super::client_examples::{dealt, turned};
 use super::client_scores::ClientTests;
@@ -19,6 +18,7 @@ use super::compile::{simulation, trace};
 use super::evaluation::TestSet;
 use super::language::LanguageTest;
 use super::memory::{self, MemoryEstimate};
+use super::start::Start;
 use super::validation::ValidationSet;
 use super::{Experiment, ExperimentError, PROTECTED, Report, Settings, public};
 use crate::model_source::ModelSource;
@@ -35,8 +35,7 @@ pub struct Run {
     /// Where clients hold some examples back.
     pub(super) validation: Option<ValidationSet>,
     pub(super) rounds: usize,
-    loaded: Option<LoadReport>,
-    loaded_states: Vec<String>,
+    pub(super) start: Start,
     /// The rounds until now.
     pub(super) report: Report,
     /// Rounds that the goal made unnecessary.
@@ -46,12 +45,14 @@ pub struct Run {
 }
 
 impl Run {
-    /// Compiles an experiment for a dataset and what each client gets of it.
+    /// Compiles an experiment for a dataset and what each client gets of it. A run that goes on has taken
+    /// from files what it needs of them.
     pub(super) fn new(
         experiment: &Experiment,
         (data, public): (Arc<Dataset>, Option<Examples>),
         splits: Vec<Split>,
         rounds: usize,
+        taken: Option<Start>,
     ) -> Result<Self, ExperimentError> {
         let mut settings = experiment.settings.clone();
         if settings.adversary && data.test.column(PROTECTED).is_none() {
@@ -59,6 +60,7 @@ impl Run {
             return Err(ExperimentError::NoProtected { data });
         }
         let examples = turned(&data.train, &splits)?;
+        let weights = Start::weights(taken.as_ref(), &settings)?;
         let algorithm = &experiment.algorithm;
         let (model, used) = trace(
             (&experiment.model, &experiment.losses),
@@ -66,6 +68,7 @@ impl Run {
             algorithm,
             &data,
             (&examples, splits.len()),
+            weights.as_ref(),
         )?;
         let mut chosen = settings.auxiliaries.keys();
         if let Some(name) = chosen.find(|name| !used.contains_key(*name)) {
@@ -95,22 +98,25 @@ impl Run {
             simulation = simulation.with_public(public);
         }
         check_memory(&simulation, rounds, settings.threads)?;
-        let whole = simulation.program().model().model().merged();
-        let loaded = match (&settings.weights, whole) {
-            // The adapters' base has them.
-            (Some(weights), Some(whole)) => Some(weights.read()?.fit(&whole.leaves())?.report),
-            (Some(weights), None) => Some(simulation.load_weights(&weights.read()?)?),
-            (None, _) => None,
-        };
-        let loaded_states = match &settings.server_state {
-            Some(path) => load_server_states(&mut simulation, path)?,
-            None => vec![],
-        };
+        let mut start = Start::default();
+        if let Some(weights) = &weights {
+            let model = simulation.program().model().model();
+            match model.merged() {
+                // The adapters' base has them.
+                Some(whole) => start.take_weights(weights, &whole.leaves())?,
+                None => {
+                    start.take_weights(weights, &model.leaves())?;
+                    simulation.load_weights(weights)?;
+                }
+            }
+        }
+        if let (None, Some(path)) = (&taken, &settings.server_state) {
+            start.take_server_states(&mut simulation, path)?;
+        }
         Ok(Self {
             simulation,
             told_not_replayed: false,
-            loaded,
-            loaded_states,
+            start: taken.unwrap_or(start),
             tests,
             validation,
             model: experiment.model.clone(),
@@ -130,22 +136,17 @@ impl Run {
 
     /// Which tensors the file of weights had, where the run starts from one.
     pub fn loaded_weights(&self) -> Option<&LoadReport> {
-        self.loaded.as_ref()
+        self.start.report()
     }
 
     /// The names of the states of the server that were taken from a checkpoint of another run.
     pub fn loaded_server_states(&self) -> &[String] {
-        &self.loaded_states
+        &self.start.server_states
     }
 
     /// The dataset, before it was dealt.
     pub fn data(&self) -> &Dataset {
         &self.data
-    }
-
-    /// The same, to be used by another experiment.
-    pub fn shared_data(&self) -> Arc<Dataset> {
-        self.data.clone()
     }
 
     /// What is compiled.
@@ -236,16 +237,4 @@ fn check_memory(
         Some(limit) => Err(ExperimentError::Memory { needed, limit }),
         None => Ok(()),
     }
-}
-
-fn load_server_states(
-    simulation: &mut Simulation,
-    path: &Path,
-) -> Result<Vec<String>, ExperimentError> {
-    let read = Archive::read(path).map_err(ServerStateError::from);
-    let loaded = read.and_then(|archive| simulation.load_server_states(&archive));
-    loaded.map_err(|source| ExperimentError::ServerState {
-        path: path.to_owned(),
-        source,
-    })
 }

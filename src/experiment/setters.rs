@@ -143,6 +143,13 @@ impl Experiment {
         self
     }
 
+    /// Reports the ε of noise of differential privacy at this δ; see [`Settings::delta`](super::Settings::delta).
+    #[must_use]
+    pub fn delta(mut self, delta: f64) -> Self {
+        self.settings.delta = delta;
+        self
+    }
+
     /// Trains this many clients at once on the CPU.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {

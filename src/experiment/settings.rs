@@ -9,6 +9,7 @@ use fedround_simulation::{ByteSize, CohortBatch, DeviceData, Faults, LateClient,
 
 use super::{Experiment, ExperimentError, InitialWeights, Keep};
 use crate::model_source::Auxiliaries;
+use crate::privacy::DELTA;
 
 /// The settings of an experiment, with the defaults of `fedround run`.
 #[derive(Clone, Debug)]
@@ -34,6 +35,9 @@ pub struct Settings {
     /// a run is an experiment and keeps nothing private. Otherwise the noise comes from the system's
     /// generator, and only programs without such noise repeat.
     pub reproducible_noise: bool,
+    /// The δ of the (ε, δ) that the report has of noise of differential privacy. It should be below 1 / the number
+    /// of examples; see [`privacy::smaller_delta`](crate::privacy::smaller_delta).
+    pub delta: f64,
     /// Changes of training images. Test images go through the steps that change each image alike.
     pub augment: Augment,
     /// Chosen variants of auxiliary networks; the others have their default.
@@ -110,6 +114,7 @@ impl Default for Settings {
             train: Train::default(),
             server_state: None,
             reproducible_noise: false,
+            delta: DELTA,
             augment: Augment::default(),
             auxiliaries: Auxiliaries::new(),
             late_client: None,
@@ -180,6 +185,9 @@ impl Settings {
                 name: "goal",
                 found,
             });
+        }
+        if !(self.delta > 0.0 && self.delta < 1.0) {
+            return Err(ExperimentError::Delta { found: self.delta });
         }
         if let Some(found) = self.validation.filter(|f| !(*f > 0.0 && *f < 1.0)) {
             return Err(ExperimentError::Validation { found });

@@ -7,6 +7,7 @@ use fedround_simulation::RunError;
 use super::validation::mean;
 use super::{
     Best, ClientModels, ExperimentError, Observer, OwnTensors, Report, Round, Run, Status,
+    privacy_spent,
 };
 
 impl Run {
@@ -116,8 +117,11 @@ impl Run {
         failed(report, error)
     }
 
-    /// Adds the parameters of the last complete round, and what became of recorded steps.
+    /// Adds the parameters of the last complete round, the privacy that is spent, and what became of recorded
+    /// steps.
     fn add_model(&self, report: &mut Report) -> Result<(), ExperimentError> {
+        let (program, goal) = (self.simulation.program(), report.goal_round);
+        report.privacy = privacy_spent(program, self.federation(), &report.history, goal);
         report.capture = self.simulation.capture_stats();
         report.parameters = self.simulation.parameters()?;
         Ok(())

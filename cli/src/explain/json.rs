@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use fedround::privacy::statement;
 use fedround_dsl::all_fields;
 use fedround_exec::Program;
 use fedround_passes::report::{Direction, Wire, explain as algorithm_box, wire};
@@ -11,11 +12,10 @@ use serde::Serialize;
 
 use super::compute::place;
 use super::replays::{Loop, loops};
-use crate::catalog::Compiled;
+use crate::compilation::Compiled;
 use crate::compile_args::ExplainArgs;
 use crate::error::CliError;
 use crate::hypers::to_toml;
-use crate::privacy::statement;
 
 /// An algorithm that is compiled for a model.
 #[derive(Serialize)]

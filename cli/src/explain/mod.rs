@@ -8,6 +8,7 @@ mod traffic;
 
 use std::collections::BTreeSet;
 
+use fedround::privacy::statement;
 use fedround_dsl::{Hyper, LayerField, all_fields};
 use fedround_exec::Target;
 use fedround_passes::report::explain as algorithm_box;
@@ -23,7 +24,6 @@ use crate::error::{CliError, at_least_one};
 use crate::files::json as as_json;
 use crate::hypers::assignments;
 use crate::pass_dump::pass_manager;
-use crate::privacy::statement;
 use crate::table::{columns, wrapped};
 use crate::terminal::print;
 use compute::{compute, loops};

@@ -20,7 +20,7 @@ use fedround_simulation::{ServerObservation, Simulation};
 pub(crate) use args::InspectArgs;
 
 use crate::catalog::Catalog;
-use crate::catalog::warn;
+use crate::compilation::warn;
 use crate::error::{CliError, KeptRounds};
 use crate::files::{json, write_text};
 use crate::interrupt::{Stop, listen};

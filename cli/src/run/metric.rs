@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use fedround::experiment::{ClientScore, Round, Scores};
+use fedround::privacy;
 use fedround_metrics::clients::ClientSummary;
 use serde::{Deserialize, Serialize};
 
-use super::privacy_spent::PrivacySpent;
 
 /// Whose models a number is of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
@@ -127,7 +127,7 @@ pub(super) struct Spent {
 }
 
 impl Metric {
-    pub fn of(round: &Round, phase: Option<String>, privacy: Option<&PrivacySpent>) -> Self {
+    pub fn of(round: &Round, phase: Option<String>, privacy: Option<&privacy::Spent>) -> Self {
         let scores = round.scores.as_ref();
         let each = scores.and_then(|scores| scores.each.clone());
         let each = each.unwrap_or_default();

@@ -15,7 +15,6 @@ mod metric;
 mod models;
 mod phases;
 mod pixels;
-mod privacy_spent;
 mod progress;
 mod recorder;
 mod resume;
@@ -51,7 +50,7 @@ pub(crate) use run_id::RunId;
 pub(crate) use training::{Clock, Job};
 
 use crate::catalog::Catalog;
-use crate::catalog::warn;
+use crate::compilation::warn;
 use crate::error::{CliError, KeptRounds};
 use crate::files::json;
 use crate::interrupt::{Stop, listen};

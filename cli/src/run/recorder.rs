@@ -1,12 +1,12 @@
 //! Writes each round to the run folder, and shows it.
 
-use fedround::experiment::{Observer, Report, Round};
+use fedround::experiment::{Observer, Report, Round, privacy_spent};
+use fedround::privacy::Federation;
 use fedround_simulation::Simulation;
 
 use super::folder::Folder;
 use super::metric::Metric;
 use super::phases::{not_begun, phase};
-use super::privacy_spent::{Federation, privacy_spent};
 use super::progress::Progress;
 use crate::error::CliError;
 
@@ -25,8 +25,8 @@ impl Observer for Recorder<'_> {
     fn round_finished(&mut self, report: &Report, simulation: &Simulation) {
         if let Some(round) = report.history.last() {
             let program = simulation.program();
-            let federation = self.federation.seen(&report.history);
-            let spent = privacy_spent(program, federation, round.number, report.goal_round);
+            let (federation, goal) = (self.federation, report.goal_round);
+            let spent = privacy_spent(program, federation, &report.history, goal);
             let phase = phase(program, round.number, report.goal_round);
             let metric = Metric::of(round, phase, spent.as_ref());
             self.failed = self.folder.metric(&metric).err();

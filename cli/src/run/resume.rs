@@ -36,7 +36,7 @@ pub(crate) fn resume(catalog: &Catalog, args: &ResumeArgs) -> Result<ExitCode, C
     let lock = lock(dir)?;
     let found = checkpoints::last(dir)?;
     let path = dir.join(CONFIG);
-    let config = match &found {
+    let mut config = match &found {
         Some(found) if has(CONFIG) => edited(&path, &found.state.config)?,
         Some(found) => Config::parse(&path, &found.state.config)?,
         None => Config::read(&path)?,
@@ -50,9 +50,15 @@ pub(crate) fn resume(catalog: &Catalog, args: &ResumeArgs) -> Result<ExitCode, C
         },
         ..SettingArgs::default()
     };
-    let settings = Settings::over(config, &flags, &TestArgs::default(), None, None)?;
+    // The checkpoint has the states that were taken; what they were taken from may be gone.
+    let taken = found.is_some() && config.server_state.take() == Some(true);
+    let mut settings = Settings::over(config, &flags, &TestArgs::default(), None, None)?;
+    if let (true, Some(weights)) = (taken, &settings.run.weights) {
+        settings.run.server_state = Some(weights.file.clone());
+    }
     let data = settings.load()?;
-    let mut job = Job::new(catalog, &settings, data)?;
+    let archive = found.as_ref().map(|found| &found.archive);
+    let mut job = Job::to_restore(catalog, &settings, data, archive)?;
     warn_of_weights(&job, args.quiet);
     let stop = listen();
     job.keep_clients(dir);

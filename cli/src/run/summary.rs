@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use fedround::Auxiliaries;
 use fedround::experiment::{AttributeAuc, ExperimentError, Keep, Report, Run, Scores, Status};
+use fedround::privacy;
 use fedround_metrics::clients::ClientSummary;
 use fedround_metrics::progress::{best, first_to_reach};
 use fedround_models::Train;
@@ -16,9 +17,7 @@ use super::capture_summary::CaptureSummary;
 use super::fault_counts::FaultCounts;
 use super::metric::{Models, is_zero};
 use super::phases::not_begun;
-use super::privacy_spent::{Federation, PrivacySpent, privacy_spent};
 use crate::config::Config;
-use crate::privacy_bound::Missed;
 use crate::settings::Settings;
 use crate::weights::LoadedWeights;
 
@@ -147,7 +146,7 @@ pub(crate) struct Summary {
     pub bytes_across: u64,
     /// Privacy spent by noised messages of clients, if the algorithm adds noise.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub privacy: Option<PrivacySpent>,
+    pub privacy: Option<privacy::Spent>,
     /// The number of rounds in which each client was left out because its update was not finite, by its number.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub not_finite: BTreeMap<usize, usize>,
@@ -162,25 +161,6 @@ pub(crate) struct Summary {
     pub graphs: Option<CaptureSummary>,
     pub out: String,
     pub version: &'static str,
-}
-
-/// The federation of a run.
-pub(super) fn federation(run: &Run, delta: f64) -> Federation {
-    let own = &run.simulation().dataset().client_indices;
-    let sizes = || own.iter().map(Vec::len);
-    let faults = &run.settings().faults;
-    Federation {
-        clients: own.len(),
-        fewest_examples: sizes().min().unwrap_or(0),
-        most_examples: sizes().max().unwrap_or(0),
-        reproducible: run.settings().reproducible_noise,
-        missed: Missed {
-            some: faults.dropout > 0.0 || faults.deadline.is_some(),
-            // Where all are equally fast, those that were drawn first take part: a cohort like any other.
-            slow: faults.over_select > 1.0 && faults.has_clock(),
-        },
-        delta,
-    }
 }
 
 impl Summary {
@@ -260,12 +240,7 @@ impl Summary {
             bytes_up: report.bytes_up(),
             bytes_down: report.bytes_down(),
             bytes_across: report.bytes_across(),
-            privacy: privacy_spent(
-                run.program(),
-                federation(run, settings.delta).seen(&report.history),
-                report.rounds(),
-                report.goal_round,
-            ),
+            privacy: report.privacy.clone(),
             not_finite: report.not_finite(),
             virtual_seconds: report.virtual_seconds(),
             faults: FaultCounts::of(settings, report),

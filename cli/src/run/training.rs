@@ -4,9 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use fedround::experiment::{ExperimentError, Run};
+use fedround::experiment::{ExperimentError, Run, privacy_spent};
 #[cfg(feature = "flower")]
 use fedround::federation::Terms;
+use fedround::privacy::smaller_delta;
 use fedround_data::{Dataset, InputEncoding};
 use fedround_exec::Program;
 #[cfg(feature = "flower")]
@@ -21,17 +22,15 @@ use super::manifest::Manifest;
 use super::metric::Metric;
 use super::models;
 use super::phases::{phase, phase_marks};
-use super::privacy_spent::privacy_spent;
 use super::progress::Progress;
 use super::recorder::Recorder;
-use super::summary::{Summary, federation};
+use super::summary::Summary;
 use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::dead_hypers::Uses;
 use crate::error::CliError;
 use crate::files::json;
 use crate::interrupt::Stop;
-use crate::privacy_bound;
 use crate::settings::Settings;
 use crate::weights::LoadedWeights;
 
@@ -50,10 +49,23 @@ impl Job {
         settings: &Settings,
         data: Arc<Dataset>,
     ) -> Result<Self, CliError> {
+        Self::to_restore(catalog, settings, data, None)
+    }
+
+    /// The same of a run that is then restored from a checkpoint, where there is one. The checkpoint has what
+    /// the run took from other files.
+    pub(super) fn to_restore(
+        catalog: &Catalog,
+        settings: &Settings,
+        data: Arc<Dataset>,
+        checkpoint: Option<&Archive>,
+    ) -> Result<Self, CliError> {
         let algorithm = catalog.algorithm(&settings.spec, &settings.hypers)?;
-        let run = catalog
-            .experiment(settings, data)?
-            .prepare(settings.rounds)?;
+        let (experiment, rounds) = (catalog.experiment(settings, data)?, settings.rounds);
+        let run = match checkpoint {
+            Some(archive) => experiment.prepare_to_restore(rounds, archive)?,
+            None => experiment.prepare(rounds)?,
+        };
         Ok(Self {
             config: settings.config(&*algorithm),
             settings: Settings {
@@ -86,7 +98,11 @@ impl Job {
     pub fn delta_warning(&self) -> Option<String> {
         let own = &self.run.simulation().dataset().client_indices;
         let examples = own.iter().map(Vec::len).sum();
-        privacy_bound::warning(self.program(), self.settings.delta, examples)
+        let delta = self.settings.run.delta;
+        let smaller = smaller_delta(self.program(), delta, examples)?;
+        Some(format!(
+            "δ = {delta:e} is not below 1/N of N = {examples} examples, and allows that some of them is told outright; --delta {smaller:e} does not"
+        ))
     }
 
     /// What the hyper-parameters of the command line do.
@@ -155,14 +171,11 @@ impl Job {
 
     /// Lines of the metrics until now.
     pub(super) fn metrics(&self) -> impl Iterator<Item = Metric> {
-        let (report, federation) = (
-            self.run.report(),
-            federation(&self.run, self.settings.delta),
-        );
+        let (report, federation) = (self.run.report(), self.run.federation());
         report.history.iter().enumerate().map(move |(i, round)| {
-            let federation = federation.seen(&report.history[..=i]);
             let goal = report.goal_round.filter(|goal| *goal < round.number);
-            let spent = privacy_spent(self.run.program(), federation, round.number, goal);
+            let until = &report.history[..=i];
+            let spent = privacy_spent(self.run.program(), federation, until, goal);
             let phase = phase(self.run.program(), round.number, report.goal_round);
             Metric::of(round, phase, spent.as_ref())
         })
@@ -183,7 +196,7 @@ impl Job {
         clock: Clock,
     ) -> Result<(Summary, Option<ExperimentError>), CliError> {
         let mut recorder = Recorder {
-            federation: federation(&self.run, self.settings.delta),
+            federation: self.run.federation(),
             folder,
             progress,
             untrained: false,

@@ -1,6 +1,6 @@
 //! ADCOL's plug-ins on the digits of several datasets.
 
-use crate::support::{Place, real, stderr};
+use crate::support::{Place, SMALL, real, stderr};
 
 /// The accuracy of the parties on their own domains' tests: 200 examples each, four rounds.
 fn accuracy(spec: &str, set: &str) -> Option<f64> {
@@ -41,5 +41,29 @@ fn parties_of_a_noised_discriminator_learn_digits() {
 fn a_few_parties_at_a_time_learn_digits() {
     if let Some(found) = accuracy("fixed-parties(adcol)", "--set parties=2 --set dropped=2") {
         assert!(found > 0.65, "{found}");
+    }
+}
+
+/// What FedAvg's clients train is for the server, which `fixed-parties` does not give it.
+#[test]
+fn a_plug_in_over_a_base_that_keeps_nothing_is_said_to_train_nothing() {
+    let place = Place::new();
+    let warning = "warning: the rounds of this algorithm train nothing";
+    for (spec, expected) in [
+        ("fixed-parties(fedavg)", true),
+        ("fixed-parties(adcol)", false),
+        ("solo", false),
+        ("fedavg", false),
+    ] {
+        let settings = SMALL.replace("--rounds 4", "--rounds 1");
+        let out = spec.replace(['(', ')'], "-");
+        let output = place.output(&format!("run {spec} {settings} --out {out}"));
+        let text = stderr(&output);
+        assert!(output.status.success(), "{text}");
+        assert_eq!(text.contains(warning), expected, "{spec}: {text}");
+        assert!(
+            !expected || text.contains("needs a base whose clients keep them"),
+            "{text}"
+        );
     }
 }

@@ -57,6 +57,23 @@ fn a_model_of_a_table_outlives_the_table() {
         "{text}"
     );
 
+    // The run's own data is read as the run read it.
+    place.success("eval out --target-column label");
+    for line in [
+        "--test-share 0.5",
+        "--normalize none",
+        "--ignore-column kind --target-column label",
+    ] {
+        let text = place.failure(&format!("eval out {line}"), 1);
+        let flag = line.split(' ').next().unwrap();
+        for part in [
+            &format!("{flag} says how the data of --data is read"),
+            "help: leave",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+
     // The table changes, and vanishes.
     place.write("tr.csv", table(["dog", "eel"], 5.0, 80, false).as_bytes());
     let text = place.failure("eval out", 1);

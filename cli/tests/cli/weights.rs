@@ -1,6 +1,9 @@
 //! Runs that start from given weights.
 
-use crate::support::{Place, stderr};
+use std::fs;
+
+use crate::interrupted::same;
+use crate::support::{Place, SMALL, stderr};
 
 fn names(value: &serde_json::Value) -> Vec<&str> {
     let all = value.as_array().unwrap().iter();
@@ -31,6 +34,43 @@ fn a_run_starts_from_the_model_of_another() {
         place.read("second/model.safetensors"),
         place.read("third/model.safetensors")
     );
+}
+
+/// A checkpoint has what a run took from files: the values that clients' own parts start from, too, the base of
+/// adapters, and the states of the server.
+#[test]
+fn a_run_from_weights_goes_on_without_their_file() {
+    let place = Place::new();
+    let settings = SMALL.replace("logistic --rounds 4", "2nn --eval-every 1 --quiet");
+    place.success(&format!("run fedavgm {settings} --rounds 2 --out first"));
+    // A run's file has the whole path, which a resumed run names.
+    let first = place.path("first").display().to_string();
+    for (name, what) in [
+        ("personal", "fedrep"),
+        ("adapters", "fedavg --train lora:2"),
+        ("velocity", "fedavgm --server-state"),
+    ] {
+        place.success(&format!(
+            "run {what} {settings} --rounds 2 --out begun-{name} --weights {first}"
+        ));
+        place.success(&format!(
+            "run {what} {settings} --rounds 5 --out whole-{name} --weights {first}"
+        ));
+    }
+    fs::rename(place.path("first"), place.path("moved")).unwrap();
+    for name in ["personal", "adapters", "velocity"] {
+        let out = format!("begun-{name}");
+        let text = stderr(&place.output(&format!("resume {out} --rounds 5")));
+        assert!(text.contains("tensors come from"), "{text}");
+        same(&place, &out, &format!("whole-{name}"));
+        // So do checkpoints of runs that went on.
+        place.success(&format!("resume {out} --rounds 6 --quiet"));
+    }
+    // Another file in its place changes nothing.
+    fs::create_dir_all(place.path("first")).unwrap();
+    place.write("first/model.safetensors", b"something else");
+    place.success("resume whole-adapters --rounds 6 --quiet");
+    same(&place, "whole-adapters", "begun-adapters");
 }
 
 #[test]

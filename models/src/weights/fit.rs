@@ -105,6 +105,25 @@ impl Weights {
         })
     }
 
+    /// The weights that `path` had of a model's leaves, as [`fit`](Self::fit) gave them: names, shapes and
+    /// values in our layout.
+    pub fn of_leaves(path: PathBuf, leaves: Vec<(String, Vec<usize>, Vec<f32>)>) -> Self {
+        let leaves = leaves.into_iter();
+        let tensors = leaves.map(|(name, shape, values)| FileTensor {
+            renamed: name.clone(),
+            name,
+            shape,
+            values: Ok(values),
+        });
+        let mut tensors: Vec<FileTensor> = tensors.collect();
+        tensors.sort_by(|a, b| a.renamed.cmp(&b.renamed));
+        Self {
+            path,
+            layout: Layout::Fedround,
+            tensors,
+        }
+    }
+
     /// The file.
     pub fn path(&self) -> &Path {
         &self.path

@@ -51,6 +51,27 @@ fn experiment() -> Result<Report, Box<dyn std::error::Error>> {
     Ok(report)
 }
 
+/// The program of docs/experiments.md with noise, run.
+#[rustfmt::skip]
+fn private_experiment() -> Result<Report, Box<dyn std::error::Error>> {
+    use fedround::Experiment;
+    use fedround::algorithms::{AdaptiveClip, FedAvg};
+
+    let report = Experiment::new(AdaptiveClip::<FedAvg>::default())
+        .model("logistic")
+        .clients(100)
+        .delta(1e-6)
+        .run(3)?;
+    if let Some(spent) = &report.privacy {
+        println!("ε = {:?} at δ = {}", spent.epsilon, spent.delta);
+        for guarantee in &spent.guarantees {
+            println!("{}: hides {:?}, ε = {:?}", guarantee.at, guarantee.hides, guarantee.epsilon);
+            guarantee.grounds.iter().for_each(|grounds| print!("{}", grounds.text()));
+        }
+    }
+    Ok(report)
+}
+
 /// Blocks that are no whole code, by their first lines.
 const PIECES: [&str; 3] = [
     "for _ in 0..self.steps {\n    let (z, y) = sent.map(|k, _| {",
@@ -127,4 +148,7 @@ fn the_loss_of_the_docs_is_traced() {
 #[test]
 fn the_experiment_of_the_docs_runs() {
     assert_eq!(experiment().unwrap().rounds(), 3);
+    let spent = private_experiment().unwrap().privacy.unwrap();
+    assert_eq!((spent.delta, spent.guarantees.len()), (1e-6, 1));
+    assert!(spent.epsilon.is_some());
 }

@@ -1,4 +1,4 @@
-//! The section of `explain` on privacy: the noise of a round and the ε that it gives.
+//! A text on the privacy of an algorithm: the noise of a round, and the ε that it gives. `fedround explain` prints it.
 
 use std::fmt::Write;
 
@@ -6,20 +6,18 @@ use fedround_ir::fed::Module;
 use fedround_metrics::accountant::{Sampling, Steps};
 use fedround_metrics::privacy::{gaussian_epsilon, laplace_epsilon};
 use fedround_passes::fed::{Mechanism, NoiseKind, RowSteps, Unit, mechanisms};
+use fedround_passes::report::number_format::grouped;
 
-use crate::privacy_bound::{
-    NoBound, after_rounds, number, of_passes, replaced, rounds_of, usual_steps,
-};
-use crate::privacy_grounds::{grounds, once};
-use crate::privacy_passes::InPasses;
-use crate::terminal::grouped;
+use super::bound::{NoBound, after_rounds, number, of_passes, replaced, rounds_of, usual_steps};
+use super::cohort_passes::InPasses;
+use super::grounds::{of_all, once};
 
 /// The other `δ` of training with noise: that of ADCOL's table.
 const LOOSE: f64 = 1e-2;
 
 /// The ε of each mechanism of a phase, and what they rest on; nothing where there is no noise. The
 /// numbers are of a cohort, where its size is known, of clients with `examples` each, at a `δ`.
-pub(crate) fn statement(
+pub fn statement(
     module: &Module,
     (clients, cohort): (usize, Option<usize>),
     (examples, delta): (u64, f64),
@@ -55,7 +53,7 @@ pub(crate) fn statement(
             NoBound::Unclipped
         );
     }
-    text + &grounds(known)
+    text + &of_all(known)
 }
 
 /// Where the noise is, and on what.

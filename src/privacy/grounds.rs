@@ -1,4 +1,4 @@
-//! What the ε of noise rests on: the last part of the section of privacy of `explain`.
+//! What the ε of noise rests on.
 
 use fedround_passes::fed::{Draw, Mechanism};
 
@@ -67,19 +67,70 @@ const IN_PASSES: &str = "  \
   - the server is honest: it has every client's value without noise.
 ";
 
-/// What the ε of some mechanisms rest on.
-pub(crate) fn grounds(known: &[Mechanism]) -> String {
-    let any = |of: fn(&Mechanism) -> bool| known.iter().any(of);
-    let parts = [
-        (TRAINED, any(|m| m.steps.is_some() && m.central)),
-        (TRAINED_BY_CLIENTS, any(|m| m.steps.is_some() && !m.central)),
-        (CLIENTS, any(|m| m.cohort.is_some() && !in_passes(m))),
-        (IN_PASSES, any(in_passes)),
-        (REPEATED, any(|m| m.steps.is_none() && !once(m))),
-        (RELEASED, any(|m| m.steps.is_none() && m.cohort.is_none())),
+/// What an ε rests on: what differs between two federations that it is to hide, which theorems count, and
+/// what is assumed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Grounds {
+    /// Those of training with noise on the server. It hides a row.
+    RowsOnServer,
+    /// Those of training with noise on clients. It hides a row of a client.
+    RowsOnClients,
+    /// Those of noise on a sum over a cohort. It hides all of a client's data.
+    Cohort,
+    /// Those of noise on a sum over a cohort in passes. It hides all of a client's data.
+    CohortInPasses,
+    /// Those of noise that a round adds several times.
+    Repeated,
+    /// Those of noise on a value or on rows that are released.
+    Release,
+}
+
+impl Grounds {
+    const ALL: [Self; 6] = [
+        Self::RowsOnServer,
+        Self::RowsOnClients,
+        Self::Cohort,
+        Self::CohortInPasses,
+        Self::Repeated,
+        Self::Release,
     ];
-    let parts = parts.into_iter().filter(|(_, said)| *said);
-    let parts: String = parts.map(|(part, _)| part).collect();
+
+    /// Those of a mechanism, one or two.
+    pub fn of(mechanism: &Mechanism) -> Vec<Self> {
+        let all = Self::ALL.into_iter();
+        all.filter(|grounds| grounds.apply_to(mechanism)).collect()
+    }
+
+    fn apply_to(self, m: &Mechanism) -> bool {
+        match self {
+            Self::RowsOnServer => m.steps.is_some() && m.central,
+            Self::RowsOnClients => m.steps.is_some() && !m.central,
+            Self::Cohort => m.cohort.is_some() && !in_passes(m),
+            Self::CohortInPasses => in_passes(m),
+            Self::Repeated => m.steps.is_none() && !once(m),
+            Self::Release => m.steps.is_none() && m.cohort.is_none(),
+        }
+    }
+
+    /// The same in words, as `fedround explain` prints it: a list of lines.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::RowsOnServer => TRAINED,
+            Self::RowsOnClients => TRAINED_BY_CLIENTS,
+            Self::Cohort => CLIENTS,
+            Self::CohortInPasses => IN_PASSES,
+            Self::Repeated => REPEATED,
+            Self::Release => RELEASED,
+        }
+    }
+}
+
+/// What the ε of some mechanisms rest on.
+pub(super) fn of_all(known: &[Mechanism]) -> String {
+    let any = |grounds: &Grounds| known.iter().any(|m| grounds.apply_to(m));
+    let parts = Grounds::ALL.into_iter().filter(any);
+    let parts: String = parts.map(Grounds::text).collect();
     parts
         + "  Each line is of its own noise alone: over lines, phases and releases ε adds up, and so does δ.\n  \
         Nothing is said of what crosses without noise: see Wire.\n"
@@ -92,7 +143,7 @@ fn in_passes(mechanism: &Mechanism) -> bool {
 }
 
 /// Whether a round adds some noise once.
-pub(crate) fn once(mechanism: &Mechanism) -> bool {
+pub(super) fn once(mechanism: &Mechanism) -> bool {
     let loops = mechanism.repetitions.as_ref();
     loops.is_some_and(|loops| loops.times == 1 && loops.batches.is_empty())
 }

@@ -6,10 +6,10 @@ use fedround_metrics::passes::Passes;
 use fedround_metrics::privacy::gaussian_epsilon;
 use fedround_passes::fed::{Draw, Mechanism};
 
-use crate::privacy_bound::{NoBound, after_rounds};
+use super::bound::{NoBound, after_rounds};
 
 /// The noise on some sums over one cohort, of which each client is in one a pass.
-pub(crate) struct InPasses {
+pub(super) struct InPasses {
     all: Vec<Passes>,
     /// The clients of a cohort, and all.
     clients: (usize, usize),
@@ -17,7 +17,7 @@ pub(crate) struct InPasses {
 
 impl InPasses {
     /// Of the noise on sums over one cohort in a federation with so many clients; `None` of other cohorts.
-    pub(crate) fn of(joint: &[&Mechanism], clients: usize) -> Option<Self> {
+    pub(super) fn of(joint: &[&Mechanism], clients: usize) -> Option<Self> {
         let mut size = None;
         let all = joint.iter().map(|mechanism| {
             let sum = mechanism.cohort?;
@@ -51,12 +51,12 @@ impl InPasses {
     }
 
     /// ε after `rounds` rounds if one client is replaced.
-    pub(crate) fn epsilon(&self, rounds: u64, delta: f64) -> Result<f64, NoBound> {
+    pub(super) fn epsilon(&self, rounds: u64, delta: f64) -> Result<f64, NoBound> {
         self.epsilon_of(rounds, 1.0, delta)
     }
 
     /// The section of `explain`.
-    pub(crate) fn text(&self, delta: f64) -> String {
+    pub(super) fn text(&self, delta: f64) -> String {
         let ((m, clients), mut text) = (self.clients, String::new());
         let Some(first) = self.all.first() else {
             return text;

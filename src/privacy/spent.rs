@@ -1,86 +1,87 @@
-//! The privacy that a run has spent (its ε so far), as a part of its summary and metrics.
+//! The privacy that a run has spent: its ε so far, with what it rests on.
 
-use fedround::experiment::Round;
 use fedround_exec::Program;
+use fedround_ir::Loc;
 use fedround_metrics::accountant::Steps;
-use fedround_passes::fed::{Mechanism, NoiseKind, mechanisms};
+use fedround_passes::fed::{Mechanism, NoiseKind, Unit, mechanisms};
 use serde::Serialize;
 
-use crate::privacy_bound::{
-    Missed, NoBound, of_passes, replaced, round_up, rounds_of, usual_steps,
-};
-use crate::privacy_passes::InPasses;
+use super::bound::{Missed, NoBound, of_passes, replaced, round_up, rounds_of, usual_steps};
+use super::cohort_passes::InPasses;
+use super::grounds::Grounds;
 
-/// `privacy` of a run with noise on what clients tell.
+/// The privacy that a run with noise on what clients tell has spent.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct PrivacySpent {
-    /// `system`, or `reproducible` in an experiment, which keeps nothing private.
+pub struct Spent {
+    /// Where the noise comes from: `system`, or `reproducible` in an experiment, which keeps nothing private.
     pub noise: &'static str,
-    /// Of all mechanisms in all rounds, by adding up; `null` if one of them has no known bound.
+    /// The ε of all guarantees together, by adding up; `None` if one of them has no known bound.
     pub epsilon: Option<f64>,
+    /// The δ of all guarantees together.
     pub delta: f64,
-    pub mechanisms: Vec<MechanismSpent>,
+    /// One for each place of noise.
+    #[serde(rename = "mechanisms")]
+    pub guarantees: Vec<Guarantee>,
 }
 
-/// One place of noise, or several on sums over one cohort.
+/// The (ε, δ) of one place of noise, or of several on sums over one cohort.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct MechanismSpent {
+pub struct Guarantee {
     /// The line of the algorithm, or lines.
     pub at: String,
     /// Rounds so far.
     pub rounds: usize,
-    /// How often a round adds it, for the client with the most examples.
+    /// How often a round adds it, for the client with the most examples; `None` if it adds it once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repetitions: Option<u64>,
-    /// Proven, rounded up; `null` if no bound is known.
+    /// Proven, rounded up to three decimals; `None` if no bound is known.
     pub epsilon: Option<f64>,
     /// Why none is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_bound: Option<String>,
+    /// Its δ, 0 for Laplace noise.
     pub delta: f64,
-    /// The usual figure of training with noise, which is no bound of shuffled batches; of the fewest rows
+    /// The usual figure of training with noise, which is no bound of shuffled batches. It is of the fewest rows
     /// that a cohort can have.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usual_epsilon: Option<f64>,
-    /// The rows that it is of.
+    /// The rows that the usual figure is of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
+    /// What is hidden: a row, such as an example or what is made of one, or all of a client's data. `None` of
+    /// noise on a value that is not clipped.
+    #[serde(skip)]
+    pub hides: Option<Unit>,
+    /// What the ε rests on.
+    #[serde(skip)]
+    pub grounds: Vec<Grounds>,
 }
 
-/// The federation of a run.
+/// What ε depends on besides the program.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Federation {
+pub struct Federation {
+    /// The number of clients.
     pub clients: usize,
-    /// Examples of the client that has fewest, and of the one that has most.
+    /// Examples of the client that has fewest.
     pub fewest_examples: usize,
+    /// Examples of the client that has most.
     pub most_examples: usize,
+    /// Whether noise is drawn from the run's seed.
     pub reproducible: bool,
     /// Who of those that were drawn may be missing.
     pub missed: Missed,
-    /// Of the statements.
+    /// The δ of each guarantee.
     pub delta: f64,
-}
-
-impl Federation {
-    /// The federation as rounds showed it: clients were missing that no setting names, such as those of parties
-    /// that were offline and those whose updates were not finite.
-    pub fn seen(mut self, rounds: &[Round]) -> Self {
-        self.missed.some |= rounds.iter().any(|round| {
-            let missing = [&round.failed, &round.late, &round.not_finite];
-            missing.into_iter().any(|clients| !clients.is_empty())
-        });
-        self
-    }
 }
 
 /// The privacy that is spent after some rounds; `None` of a program without noise on what clients tell. The
 /// first phase may have ended early, after round `goal`.
-pub(crate) fn privacy_spent(
+pub fn spent(
     program: &Program,
     federation: Federation,
     rounds: usize,
     goal: Option<usize>,
-) -> Option<PrivacySpent> {
+) -> Option<Spent> {
     let phases = program.phases();
     let mut done = vec![0; phases.len()];
     // Rounds of the first phase that are left out.
@@ -99,37 +100,45 @@ pub(crate) fn privacy_spent(
         found.extend(
             joint
                 .iter()
-                .filter_map(|m| spent(program, m, federation, (phases.len(), rounds))),
+                .filter_map(|m| guarantee(program, m, federation, (phases.len(), rounds))),
         );
-        found.extend(all.unknown.iter().map(|loc| MechanismSpent {
-            at: loc.to_string(),
-            rounds,
-            repetitions: None,
-            epsilon: (rounds == 0).then_some(0.0),
-            no_bound: (rounds > 0).then(|| NoBound::Unclipped.to_string()),
-            delta: 0.0,
-            usual_epsilon: None,
-            rows: None,
-        }));
+        let unknown = all.unknown.iter();
+        found.extend(unknown.map(|loc| unclipped(*loc, rounds)));
     }
     let epsilon = found.iter().map(|m| m.epsilon).sum::<Option<f64>>();
-    (!found.is_empty()).then(|| PrivacySpent {
+    (!found.is_empty()).then(|| Spent {
         noise: match federation.reproducible {
             true => "reproducible",
             false => "system",
         },
         epsilon: epsilon.map(round_up),
         delta: found.iter().map(|m| m.delta).sum(),
-        mechanisms: found,
+        guarantees: found,
     })
 }
 
-fn spent(
+/// Noise of which the program tells no ε.
+fn unclipped(loc: Loc, rounds: usize) -> Guarantee {
+    Guarantee {
+        at: loc.to_string(),
+        rounds,
+        repetitions: None,
+        epsilon: (rounds == 0).then_some(0.0),
+        no_bound: (rounds > 0).then(|| NoBound::Unclipped.to_string()),
+        delta: 0.0,
+        usual_epsilon: None,
+        rows: None,
+        hides: None,
+        grounds: vec![],
+    }
+}
+
+fn guarantee(
     program: &Program,
     joint: &[&Mechanism],
     federation: Federation,
     (phases, rounds): (usize, usize),
-) -> Option<MechanismSpent> {
+) -> Option<Guarantee> {
     let mechanism = joint.first()?;
     let places: Vec<String> = joint.iter().map(|m| m.loc.to_string()).collect();
     let delta = federation.delta;
@@ -166,7 +175,7 @@ fn spent(
             (None, None) => Err(NoBound::Loop),
             (None, Some(times)) => replaced(mechanism, rounds as f64 * times as f64, delta),
         });
-    Some(MechanismSpent {
+    Some(Guarantee {
         at: places.join(" and "),
         rounds,
         repetitions: repetitions.filter(|times| *times > 1 && mechanism.steps.is_none()),
@@ -175,6 +184,8 @@ fn spent(
         delta: if laplace || rounds == 0 { 0.0 } else { delta },
         usual_epsilon: usual_epsilon.map(round_up),
         rows,
+        hides: Some(mechanism.unit),
+        grounds: Grounds::of(mechanism),
     })
 }
 

@@ -1,12 +1,20 @@
-use fedround::algorithms::{AdaptiveClip, DpFtrl, FedAvg};
-use fedround::experiment::{Experiment, Run};
+use fedround::algorithms::{AdaptiveClip, Adcol, DpFtrl, DpSgd, FedAvg};
+use fedround::experiment::{Experiment, Run, privacy_spent};
 use fedround::prelude::*;
 use fedround_data::Partition;
 use fedround_metrics::accountant::Sampling;
 use fedround_simulation::Faults;
 
 use super::*;
-use crate::run::summary::federation;
+use crate::privacy::smaller_delta;
+
+/// The federation of a run, with another δ.
+fn federation(run: &Run, delta: f64) -> Federation {
+    Federation {
+        delta,
+        ..run.federation()
+    }
+}
 
 /// Clients add noise to each of their steps.
 #[derive(Hyper, Debug, Clone)]
@@ -82,8 +90,8 @@ fn noise_in_local_steps_is_composed_over_all_of_them() {
     assert!(federation.fewest_examples < most && most == federation.most_examples);
     let steps = 3 * most.div_ceil(10) as u64;
     for rounds in [1, 5] {
-        let spent = privacy_spent(run.program(), federation, rounds, None).unwrap();
-        let [found] = &spent.mechanisms[..] else {
+        let spent = spent(run.program(), federation, rounds, None).unwrap();
+        let [found] = &spent.guarantees[..] else {
             panic!("{spent:?}")
         };
         assert_eq!(found.repetitions, Some(steps));
@@ -100,8 +108,8 @@ fn noise_in_local_steps_is_composed_over_all_of_them() {
 fn local_dp_sgd_counts_passes_over_examples() {
     let run = run(true);
     let federation = federation(&run, 1e-5);
-    let spent = privacy_spent(run.program(), federation, 4, None).unwrap();
-    let found = &spent.mechanisms[0];
+    let spent = spent(run.program(), federation, 4, None).unwrap();
+    let found = &spent.guarantees[0];
     assert_eq!((found.usual_epsilon, found.repetitions), (None, None));
     // Three passes a round, each with an example in one batch; it is there, or gives zeros.
     let distance = 2.0 * f64::sqrt(12.0) / 300.0;
@@ -155,7 +163,7 @@ fn noise_on_a_sum_over_a_cohort_is_composed_over_rounds() {
         let run = experiment.clients(10).seed(3).prepare(8).unwrap();
         let federation = federation(&run, 1e-5);
         for rounds in [1, 20] {
-            let spent = privacy_spent(run.program(), federation, rounds, None).unwrap();
+            let spent = spent(run.program(), federation, rounds, None).unwrap();
             // One of ten is replaced, and moves the sum by 4; or it is there or not, and moves it by 2.
             let steps = Steps {
                 sampling: match poisson {
@@ -170,7 +178,7 @@ fn noise_on_a_sum_over_a_cohort_is_composed_over_rounds() {
             assert!(expected <= steps.epsilon(1e-5).unwrap());
             let found = spent.epsilon.unwrap();
             assert!((found - expected).abs() < 5e-3, "{found} {expected}");
-            assert_eq!(spent.mechanisms[0].no_bound, None);
+            assert_eq!(spent.guarantees[0].no_bound, None);
         }
     }
     let nothing = Experiment::new(DpFedAvg {
@@ -205,18 +213,22 @@ fn noise_on_a_mean_of_fewer_has_no_bound() {
     run.step(&mut ()).unwrap();
     let whole = federation(&run, 1e-5);
     let mut rounds = run.report().history.clone();
-    let all = whole.seen(&rounds);
+    let all = rounds.clone();
     rounds[0].not_finite = vec![7];
     let failing = federation(&prepared(0.5), 1e-5);
-    for (federation, is_known) in [(all, true), (whole.seen(&rounds), false), (failing, false)] {
-        let spent = privacy_spent(run.program(), federation, 1, None).unwrap();
+    for (federation, rounds, is_known) in [
+        (whole, &all, true),
+        (whole, &rounds, false),
+        (failing, &all, false),
+    ] {
+        let spent = privacy_spent(run.program(), federation, rounds, None).unwrap();
         assert_eq!(spent.epsilon.is_some(), is_known);
-        let reason = spent.mechanisms[0].no_bound.clone().unwrap_or_default();
+        let reason = spent.guarantees[0].no_bound.clone().unwrap_or_default();
         assert_eq!(
             reason.contains("a mean over fewer has a larger ε"),
             !is_known
         );
-        let before = privacy_spent(run.program(), federation, 0, None).unwrap();
+        let before = privacy_spent(run.program(), federation, &[], None).unwrap();
         assert_eq!(before.epsilon, Some(0.0));
     }
 }
@@ -231,8 +243,8 @@ fn adaptive_clipping_is_one_gaussian_mechanism_with_the_noise_of_both_sums() {
     };
     let experiment = Experiment::new(spec).model("logistic").data("synth-digits");
     let run = experiment.clients(10).seed(3).prepare(8).unwrap();
-    let spent = privacy_spent(run.program(), federation(&run, 1e-5), 20, None).unwrap();
-    let [found] = &spent.mechanisms[..] else {
+    let spent = spent(run.program(), federation(&run, 1e-5), 20, None).unwrap();
+    let [found] = &spent.guarantees[..] else {
         panic!("{spent:?}")
     };
     assert_eq!(found.at.matches("adaptive_clip.rs").count(), 2);
@@ -268,8 +280,8 @@ fn dp_ftrl_counts_the_nodes_above_a_client() {
         (7, 5),
         (10, 6),
     ] {
-        let spent = privacy_spent(run.program(), federation(&run, 1e-5), rounds, None).unwrap();
-        let [found] = &spent.mechanisms[..] else {
+        let spent = spent(run.program(), federation(&run, 1e-5), rounds, None).unwrap();
+        let [found] = &spent.guarantees[..] else {
             panic!("{spent:?}")
         };
         assert_eq!(found.no_bound, None);
@@ -285,13 +297,45 @@ fn dp_ftrl_counts_the_nodes_above_a_client() {
 }
 
 #[test]
-fn a_large_delta_is_named() {
+fn a_delta_of_one_in_n_is_too_large() {
     let run = run(false);
-    let warning = |delta, n| crate::privacy_bound::warning(run.program(), delta, n);
-    assert_eq!(warning(1e-5, 99_999), None);
-    let text = warning(1e-5, 100_000).unwrap();
+    let smaller = |delta, examples| smaller_delta(run.program(), delta, examples);
+    assert_eq!(smaller(1e-5, 99_999), None);
+    assert_eq!(smaller(1e-5, 100_000), Some(1e-6));
+    assert_eq!(smaller(0.01, 300), Some(1e-3));
+}
+
+#[test]
+fn a_report_says_what_is_hidden_and_on_what_grounds() {
+    let of = |experiment: Experiment| {
+        let experiment = experiment.model("logistic").data("synth-digits");
+        experiment.clients(10).delta(1e-6).run(2).unwrap().privacy
+    };
+    let clients = of(Experiment::new(DpFedAvg::default())).unwrap();
+    let [sum] = &clients.guarantees[..] else {
+        panic!("{clients:?}")
+    };
+    assert_eq!((sum.hides, sum.delta), (Some(Unit::Client), 1e-6));
+    assert_eq!(sum.grounds, [Grounds::Cohort]);
     assert!(
-        text.contains("N = 100000 examples") && text.contains("--delta 1e-6"),
-        "{text}"
+        Grounds::Cohort
+            .text()
+            .contains("hides all of a client's data")
     );
+    assert!(sum.epsilon.is_some_and(|epsilon| epsilon > 0.0) && sum.rounds == 2);
+    let base = Adcol::<FedAvg> {
+        share: 0.01,
+        ..Adcol::default()
+    };
+    let rows = of(Experiment::new(DpSgd {
+        base,
+        ..DpSgd::default()
+    }));
+    let rows = rows.unwrap();
+    let [steps] = &rows.guarantees[..] else {
+        panic!("{rows:?}")
+    };
+    assert_eq!(steps.hides, Some(Unit::Row));
+    assert_eq!(steps.grounds, [Grounds::RowsOnServer]);
+    assert!(of(Experiment::new(FedAvg::default())).is_none());
 }

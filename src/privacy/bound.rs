@@ -7,37 +7,44 @@ use fedround_metrics::accountant::{Sampling, Steps};
 use fedround_metrics::privacy::{gaussian_epsilon, laplace_epsilon};
 use fedround_passes::fed::{Draw, Mechanism, NoiseKind, RowSteps, mechanisms};
 
-/// Default `δ` of all statements.
-pub(crate) const DELTA: f64 = 1e-5;
+/// The `δ` of all statements, unless another one is chosen.
+pub const DELTA: f64 = 1e-5;
 
 /// Why no ε is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum NoBound {
+pub enum NoBound {
+    /// The noise is on a value that is not clipped there.
     #[error(
         "the noised value is not clipped directly before. Under a claim, noise also counts on a sum over a batch clipped row by row, or on a sum over a cohort (or the mean of a cohort of fixed size) of values that each client clips"
     )]
     Unclipped,
+    /// The noise is in a loop of unknown length.
     #[error("the noise is in a loop whose length is not known before the round")]
     Loop,
+    /// Laplace noise is on a value whose L2 norm is bounded.
     #[error("the bound is on the L2 norm, and Laplace noise hides the L1 norm")]
     Laplace,
+    /// Passes over clients go on from one phase to the next.
     #[error("the algorithm has several phases, and passes over clients go on from one to the next")]
     Phases,
+    /// The mean of a cohort may be of fewer clients.
     #[error(
         "some clients of a cohort of a fixed size did not answer, or may not have: a mean over fewer has a larger ε"
     )]
     Fewer,
+    /// Fast clients are likelier in a cohort.
     #[error(
         "more clients are called than a cohort has and the fastest take part (--over-select), so who takes part is not drawn at random"
     )]
     OverSelect,
+    /// The noise or its bound is not above 0.
     #[error("the noise or its bound is not above 0")]
     NoNoise,
 }
 
 /// Who of the clients that a round draws may be missing from its sums.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Missed {
+pub struct Missed {
     /// Some may fail or be late, or did.
     pub some: bool,
     /// Those that are not among the fastest.
@@ -47,7 +54,7 @@ pub(crate) struct Missed {
 impl Missed {
     /// Fails if noise on sums over one cohort has no known bound without them. A sum of fewer is one in which
     /// they send zeros; the mean of fewer has another divisor.
-    pub fn check(self, joint: &[&Mechanism]) -> Result<(), NoBound> {
+    pub(super) fn check(self, joint: &[&Mechanism]) -> Result<(), NoBound> {
         for sum in joint.iter().filter_map(|mechanism| mechanism.cohort) {
             match sum.draw {
                 Draw::Fraction(fraction) if self.slow && fraction < 1.0 => {
@@ -71,7 +78,7 @@ impl From<MetricError> for NoBound {
 /// others each time. What is told the second time may depend on what was told the first time. Gaussian noise
 /// composes without loss: `n` times are once with `√n` times the sensitivity. The ε of Laplace noise adds
 /// up. Nothing is taken off because a row is in a part of the batches alone.
-pub(crate) fn replaced(mechanism: &Mechanism, times: f64, delta: f64) -> Result<f64, NoBound> {
+pub(super) fn replaced(mechanism: &Mechanism, times: f64, delta: f64) -> Result<f64, NoBound> {
     let (bound, scale) = (mechanism.bound, mechanism.scale);
     Ok(match mechanism.noise {
         NoiseKind::Laplace if !mechanism.l1 => return Err(NoBound::Laplace),
@@ -82,7 +89,7 @@ pub(crate) fn replaced(mechanism: &Mechanism, times: f64, delta: f64) -> Result<
 
 /// The ε of training with noise over some rounds, proven of shuffled batches. Each pass changes by one bound in
 /// one of its steps: `√passes` bounds in all.
-pub(crate) fn of_passes(
+pub(super) fn of_passes(
     mechanism: &Mechanism,
     steps: RowSteps,
     rounds: u64,
@@ -94,7 +101,7 @@ pub(crate) fn of_passes(
 
 /// The steps of a round of training with noise on so many rows, as if each step drew each row with a probability
 /// of its own: the usual figure is of these, and is no bound of shuffled batches. `None` without rows.
-pub(crate) fn usual_steps(mechanism: &Mechanism, steps: RowSteps, rows: u64) -> Option<Steps> {
+pub(super) fn usual_steps(mechanism: &Mechanism, steps: RowSteps, rows: u64) -> Option<Steps> {
     (rows > 0).then(|| Steps {
         sampling: Sampling::Poisson,
         rate: (steps.batch as f64 / rows as f64).min(1.0),
@@ -107,7 +114,7 @@ pub(crate) fn usual_steps(mechanism: &Mechanism, steps: RowSteps, rows: u64) -> 
 /// The rounds of noise on sums over one cohort as steps of sampled Gaussian noise, of a federation with so
 /// many clients; `None` of other noise. The sums are one vector, in which each has the unit of what one
 /// client moves it by: `σ = (Σ 1/σᵢ²)^(-1/2)`, as in Andrew et al. 2021, Theorem 1.
-pub(crate) fn rounds_of(joint: &[&Mechanism], clients: usize, rounds: u64) -> Option<Steps> {
+pub(super) fn rounds_of(joint: &[&Mechanism], clients: usize, rounds: u64) -> Option<Steps> {
     let (mut steps, mut precision) = (None, 0.0);
     for mechanism in joint {
         let sum = mechanism.cohort?;
@@ -134,7 +141,7 @@ pub(crate) fn rounds_of(joint: &[&Mechanism], clients: usize, rounds: u64) -> Op
 }
 
 /// A bound with three decimals, which must not be below the exact one.
-pub(crate) fn round_up(epsilon: f64) -> f64 {
+pub(super) fn round_up(epsilon: f64) -> f64 {
     (epsilon * 1e3).ceil() / 1e3
 }
 
@@ -142,12 +149,12 @@ pub(crate) fn round_up(epsilon: f64) -> f64 {
 const ROUNDS: [u64; 3] = [1, 10, 100];
 
 /// An ε as text, rounded up.
-pub(crate) fn number<E>(epsilon: Result<f64, E>) -> String {
+pub(super) fn number<E>(epsilon: Result<f64, E>) -> String {
     epsilon.map_or_else(|_| "∞".to_owned(), |e| format!("{:.3}", round_up(e)))
 }
 
 /// A line for each `δ`, with the ε after some rounds.
-pub(crate) fn after_rounds<E>(deltas: &[f64], of: impl Fn(u64, f64) -> Result<f64, E>) -> String {
+pub(super) fn after_rounds<E>(deltas: &[f64], of: impl Fn(u64, f64) -> Result<f64, E>) -> String {
     let line = |delta: &f64| {
         let [one, ten, hundred] = ROUNDS.map(|rounds| number(of(rounds, *delta)));
         format!(
@@ -157,8 +164,9 @@ pub(crate) fn after_rounds<E>(deltas: &[f64], of: impl Fn(u64, f64) -> Result<f6
     deltas.iter().map(line).collect()
 }
 
-/// What to say of a `δ` that is large for so many training examples, of a program whose ε depends on it.
-pub(crate) fn warning(program: &Program, delta: f64, examples: usize) -> Option<String> {
+/// A `δ` below 1/N of a federation's N training examples, where `delta` is not and the ε of the program depends
+/// on it: a `δ` of 1/N allows that some of the examples is told outright.
+pub fn smaller_delta(program: &Program, delta: f64, examples: usize) -> Option<f64> {
     let gaussian = |program: &Program| {
         let mut known = mechanisms(program.linked()).known.into_iter();
         known.any(|mechanism| mechanism.noise == NoiseKind::Gaussian)
@@ -167,9 +175,7 @@ pub(crate) fn warning(program: &Program, delta: f64, examples: usize) -> Option<
     let asked = large && program.phases().iter().any(|(_, phase)| gaussian(phase));
     asked.then(|| {
         let digits = (examples as f64).log10().floor() as i32 + 1;
-        format!(
-            "δ = {delta:e} is not below 1/N of N = {examples} examples, and allows that some of them is told outright; --delta 1e-{digits} does not"
-        )
+        10.0_f64.powi(-digits)
     })
 }
 

@@ -1,0 +1,49 @@
+//! Advice on errors of the command line itself.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use fedround_dsl::Registry;
+
+/// The error of a command line. If an unknown switch is the name of a hyper-parameter, as in `--lr 0.1`, its
+/// tip says what to write instead.
+pub(crate) fn of_usage(mut error: clap::Error, registry: &Registry) -> clap::Error {
+    if let Some(tip) = hyper_switch(&error, registry) {
+        // clap's own would be a similar switch, or to pass it as a value. One that only is longer may be meant:
+        // `--target` for `--target-column`.
+        if !is_longer(&error) {
+            error.remove(ContextKind::SuggestedArg);
+        }
+        let tips = ContextValue::StyledStrs(vec![tip.into()]);
+        error.insert(ContextKind::Suggested, tips);
+    }
+    error
+}
+
+/// Whether the similar switch that clap suggests begins with the unknown one.
+fn is_longer(error: &clap::Error) -> bool {
+    let of = |kind| match error.get(kind) {
+        Some(ContextValue::String(switch)) => Some(switch.as_str()),
+        _ => None,
+    };
+    let (given, similar) = (of(ContextKind::InvalidArg), of(ContextKind::SuggestedArg));
+    given
+        .zip(similar)
+        .is_some_and(|(given, similar)| similar.starts_with(&format!("{given}-")))
+}
+
+/// What to write instead of an unknown switch that is the name of a hyper-parameter.
+fn hyper_switch(error: &clap::Error, registry: &Registry) -> Option<String> {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let Some(ContextValue::String(switch)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let name = switch
+        .strip_prefix("--")?
+        .split('=')
+        .next()?
+        .replace('-', "_");
+    let mut fields = registry.entries().iter().flat_map(|entry| entry.fields);
+    let known = fields.any(|field| field.name == name);
+    known.then(|| format!("`{name}` is a hyper-parameter of algorithms: --set {name}=VALUE"))
+}

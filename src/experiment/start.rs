@@ -1,0 +1,130 @@
+//! What a run takes from files before its first round. Its checkpoints have it, so that the run goes on without
+//! these files.
+
+use std::path::{Path, PathBuf};
+
+use fedround_models::{Leaf, LoadReport, Weights};
+use fedround_simulation::{CheckpointError, ServerStateError, Simulation};
+use fedround_store::{Archive, ArchiveError, TensorBytes};
+use serde::{Deserialize, Serialize};
+
+use super::{ExperimentError, Settings};
+
+const PART: &str = "run/start";
+
+/// What a run has taken from files.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+pub(super) struct Start {
+    /// From the file of weights, where there is one.
+    weights: Option<TakenWeights>,
+    /// The names of the states of the server that were taken from a checkpoint of another run.
+    pub server_states: Vec<String>,
+}
+
+/// What was taken from a file of weights.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+struct TakenWeights {
+    file: PathBuf,
+    #[serde(with = "Names")]
+    report: LoadReport,
+    /// The values of the leaves that were loaded, in the order of the report.
+    values: Vec<TensorBytes>,
+}
+
+/// The fields of a [`LoadReport`] in a checkpoint.
+#[derive(Deserialize, Serialize)]
+#[serde(remote = "LoadReport")]
+struct Names {
+    loaded: Vec<String>,
+    drawn: Vec<String>,
+    left_over: Vec<String>,
+}
+
+impl Start {
+    /// That of a run whose checkpoint this is; `None` of one that took nothing.
+    pub fn saved(archive: &Archive) -> Result<Option<Self>, ExperimentError> {
+        match archive.get(PART) {
+            Err(ArchiveError::Missing { .. }) => Ok(None),
+            found => Ok(Some(found.map_err(CheckpointError::from)?)),
+        }
+    }
+
+    /// Adds it to a checkpoint, if there is any.
+    pub fn save(&self, archive: &mut Archive) -> Result<(), ExperimentError> {
+        if *self != Self::default() {
+            let inserted = archive.insert(PART, self);
+            inserted.map_err(CheckpointError::from)?;
+        }
+        Ok(())
+    }
+
+    /// The weights that a run starts from: those that were taken, or else those of the settings' file.
+    pub fn weights(
+        taken: Option<&Self>,
+        settings: &Settings,
+    ) -> Result<Option<Weights>, ExperimentError> {
+        match (
+            taken.and_then(|start| start.weights.as_ref()),
+            &settings.weights,
+        ) {
+            (Some(taken), _) => Ok(Some(taken.weights()?)),
+            (None, Some(file)) => Ok(Some(file.read()?)),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// Takes the weights' values of a model's leaves.
+    pub fn take_weights(
+        &mut self,
+        weights: &Weights,
+        leaves: &[Leaf],
+    ) -> Result<(), ExperimentError> {
+        let fitted = weights.fit(leaves)?;
+        let pairs = fitted.values.iter().zip(leaves);
+        let values = pairs.filter_map(|(values, leaf)| {
+            Some(TensorBytes::of_floats(values.as_ref()?, &leaf.shape))
+        });
+        self.weights = Some(TakenWeights {
+            file: weights.path().to_owned(),
+            report: fitted.report,
+            values: values.collect(),
+        });
+        Ok(())
+    }
+
+    /// Sets the states of a simulation's server to those of a checkpoint of another run.
+    pub fn take_server_states(
+        &mut self,
+        simulation: &mut Simulation,
+        path: &Path,
+    ) -> Result<(), ExperimentError> {
+        let read = Archive::read(path).map_err(ServerStateError::from);
+        let loaded = read.and_then(|archive| simulation.load_server_states(&archive));
+        self.server_states = loaded.map_err(|source| ExperimentError::ServerState {
+            path: path.to_owned(),
+            source,
+        })?;
+        Ok(())
+    }
+
+    /// Which tensors the file of weights had.
+    pub fn report(&self) -> Option<&LoadReport> {
+        self.weights.as_ref().map(|weights| &weights.report)
+    }
+}
+
+impl TakenWeights {
+    fn weights(&self) -> Result<Weights, ExperimentError> {
+        let named = self.report.loaded.iter().zip(&self.values);
+        let leaves = named.map(|(name, tensor)| {
+            let values = tensor.floats().ok_or_else(|| ArchiveError::Content {
+                part: PART.to_owned(),
+                message: format!("the values of `{name}` are no floats of its shape"),
+            })?;
+            Ok((name.clone(), tensor.shape.clone(), values))
+        });
+        let leaves = leaves.collect::<Result<_, ArchiveError>>();
+        let leaves = leaves.map_err(CheckpointError::from)?;
+        Ok(Weights::of_leaves(self.file.clone(), leaves))
+    }
+}

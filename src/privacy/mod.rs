@@ -1,0 +1,18 @@
+//! Privacy accounting: the ε of the noise that an algorithm adds to what clients tell, after some rounds.
+//!
+//! A run's [`Report`](crate::experiment::Report) has what it [`Spent`], with a [`Guarantee`] for each place of
+//! noise. [`statement`] says in words what an algorithm gives before any run. Every ε is a proven bound, unless
+//! it is called the usual figure, and is rounded up. Where no bound is known, there is none, and [`NoBound`] is
+//! the reason.
+
+mod bound;
+mod cohort_passes;
+mod grounds;
+mod spent;
+mod statement;
+
+pub use bound::{DELTA, Missed, NoBound, smaller_delta};
+pub use fedround_passes::fed::Unit;
+pub use grounds::Grounds;
+pub use spent::{Federation, Guarantee, Spent, spent};
+pub use statement::statement;
