@@ -14,10 +14,10 @@ use fedround_exec::{Device, GraphCapture};
 use fedround_simulation::{CohortBatch, Simulation};
 use support::{bundled, gpu};
 
-/// Five clients of five batches.
+/// Five clients of two batches: a read in each step would show.
 fn simulation(algorithm: &dyn Algorithm, devices: &[Device], batch: CohortBatch) -> Simulation {
     let model = ("2nn", bundled("2nn"));
-    let simulation = support::simulation(algorithm, model, &[10; 5], devices[0]);
+    let simulation = support::simulation(algorithm, model, &[4; 5], devices[0]);
     let simulation = simulation.with_devices(&devices[1..]).unwrap();
     // The first replays of a recorded step are compared with plain runs, which reads their values.
     let simulation = simulation.with_graph_capture(GraphCapture::Off).unwrap();
