@@ -7,7 +7,7 @@
 //! On a device in software, most of the time is spent on compiling kernels. What stands for what:
 //!
 //! - `registry` runs every algorithm with its clients in one graph, `replays` with each client alone and with
-//!   recorded steps, on a small model.
+//!   recorded steps; both compare a small model with the CPU's.
 //! - The tests of this file train the CNN with its full sizes. Precisions, and the forms of convolutions, are tried
 //!   on LeNet-5, which has the same layers.
 //! - Parties, and checkpoints but for two algorithms, are of the CPU: CI runs them in a build without a GPU.

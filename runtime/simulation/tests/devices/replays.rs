@@ -1,4 +1,5 @@
-//! Every bundled algorithm trains with recorded steps as without, and which of its steps are recorded.
+//! Every bundled algorithm trains with recorded steps as on the CPU, which records none, and which of its steps
+//! are recorded. Clients train alone here and side by side in `registry`, so both kinds of kernels meet the CPU.
 
 use std::fmt::Write;
 use std::fs;
@@ -17,15 +18,16 @@ const TEXTS: &str = include_str!("replays.txt");
 /// Rounds after a case's phases: a step is recorded after eight.
 const MORE: usize = 3;
 
-/// Counts of a case, and where its replays differ from plain runs of the same device.
+/// Counts of a case, and where its replays differ from plain runs of the CPU.
 fn replay(case: &Case, device: Device) -> (String, Vec<String>) {
     let begun = Instant::now();
-    let run = |graphs| {
+    let run = |device, graphs| {
         let simulation = case.simulation(device).with_cohort_batch(CohortBatch::Off);
         let simulation = simulation.with_graph_capture(graphs).unwrap();
         Trained::of(simulation, case.2 + MORE).unwrap()
     };
-    let (plain, replayed) = (run(GraphCapture::Off), run(GraphCapture::On));
+    let plain = run(Device::Cpu, GraphCapture::Off);
+    let replayed = run(device, GraphCapture::On);
     let graphs = replayed.graphs.clone().unwrap();
     let settings = case
         .1
