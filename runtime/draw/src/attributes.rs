@@ -188,8 +188,11 @@ pub(crate) fn label_lines(op: &Op) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::sync::Arc;
+
     use fedround_ir::tensor::Fused;
+
+    use super::*;
 
     #[test]
     fn a_label_tells_what_the_type_does_not() {
@@ -208,14 +211,14 @@ mod tests {
     }
 
     fn fused(steps: usize) -> Op {
-        Op::Fused(Fused {
+        Op::Fused(Arc::new(Fused {
             shape: vec![4],
             steps: (0..steps).map(|i| (Op::Add, vec![i, i])).collect(),
             outputs: vec![steps],
             sums: vec![],
             leading_sums: vec![],
             channel_sums: vec![],
-        })
+        }))
     }
 
     #[test]
