@@ -70,6 +70,66 @@ fn with_probability_one_everyone_takes_part_and_with_zero_rounds_are_skipped() {
     assert!(sizes.iter().any(|n| *n != sizes[0]) && sizes.iter().all(|n| *n <= 6));
 }
 
+/// As [`ByChance`], with a probability for each half of the clients.
+#[derive(Hyper, Debug, Clone)]
+pub struct ByOwnChance<A = FedAvg> {
+    /// What trains.
+    pub base: A,
+    /// The probability of clients 0, 1 and 2.
+    #[hyper(default = 0.5)]
+    pub first: f32,
+    /// The probability of clients 3, 4 and 5.
+    #[hyper(default = 0.5)]
+    pub last: f32,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for ByOwnChance<A> {
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        let p_k = server
+            .all_clients()
+            .map_on_server(|k| (k.number() - 2.5).select(self.last, self.first));
+        let s_t = server.bernoulli_by(&p_k);
+        s_t.map_on_server(|k| {
+            let seen = k.scalar_state("seen") + 1.0;
+            k.set_state("seen", &seen);
+            seen
+        });
+        let w_k = w.broadcast(&s_t).map(|k, w| self.client_update(k, w));
+        self.aggregate(server, w_k)
+    }
+}
+
+#[test]
+fn each_client_takes_part_with_its_own_probability() {
+    let own = |first, last| ByOwnChance {
+        base: base(),
+        first,
+        last,
+    };
+    let mut half = of(&own(1.0, 0.0));
+    run(&mut half, 2);
+    let seen = |k| {
+        let leaves = half.server_state_for(k, "byownchance.seen").unwrap();
+        leaves.map_or(0.0, |leaves| leaves[0][0])
+    };
+    let seen: Vec<f32> = (0..CLIENTS).map(seen).collect();
+    assert_eq!(seen, [2.0, 2.0, 2.0, 0.0, 0.0, 0.0]);
+    // The same probability for everyone draws the cohorts of `bernoulli`.
+    let chance = ByChance {
+        base: base(),
+        p: 0.5,
+    };
+    let sizes = |algorithm: &dyn Algorithm| -> Vec<u64> {
+        let mut simulation = of(algorithm);
+        let rounds = 0..8;
+        rounds
+            .map(|_| run(&mut simulation, 1).client_steps / 2)
+            .collect()
+    };
+    assert_eq!(sizes(&own(0.5, 0.5)), sizes(&chance));
+}
+
 /// Trains the clients whose last loss is largest: those of whom there is none come first.
 #[derive(Hyper, Debug, Clone)]
 pub struct Worst<A = FedAvg> {

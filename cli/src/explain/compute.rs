@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use fedround_exec::Program;
 use fedround_ir::fed::Op;
+use fedround_passes::LoopCount;
 use fedround_passes::report::number_format::flops;
 use fedround_passes::schedule::{Runs, runs};
 use fedround_passes::tensor::{Looped, cost};
@@ -31,7 +32,7 @@ pub(super) fn compute(program: &Program, examples: u64) -> Result<String, CliErr
             bytes(cost.peak),
         );
         let of = usize::from(runs.on_clients) + 2 * usize::from(runs.for_each);
-        totals[of] += cost.flops as f64 * runs.full_batches(examples);
+        totals[of] += cost.flops as f64 * runs.loops.full_batches(examples);
     }
     let [server, client, for_each] = totals.map(|total| total.round() as u64);
     let sizes = program.batch_sizes();
@@ -100,10 +101,11 @@ pub(super) fn place(runs: &Runs) -> &'static str {
 
 /// `5·⌈n/10⌉×`.
 fn times(runs: &Runs) -> String {
-    let batches = runs.batches.iter().map(|size| format!("⌈n/{size}⌉"));
+    let LoopCount { times, batches } = &runs.loops;
+    let batches = batches.iter().map(|size| format!("⌈n/{size}⌉"));
     let mut factors: Vec<String> = batches.collect();
-    if runs.times != 1 || factors.is_empty() {
-        factors.insert(0, runs.times.to_string());
+    if *times != 1 || factors.is_empty() {
+        factors.insert(0, times.to_string());
     }
     factors.join("·") + "×"
 }

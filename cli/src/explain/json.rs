@@ -126,7 +126,7 @@ fn phase(args: &ExplainArgs, phase: Option<String>, program: &Program) -> Result
                 Segment {
                     name: program.segment_name(i),
                     runs_on: place(&runs),
-                    runs_a_round: runs.count(args.examples),
+                    runs_a_round: runs.loops.count(args.examples),
                     flops: cost.flops,
                     bytes_moved: cost.read + cost.written,
                     peak_bytes: cost.peak,

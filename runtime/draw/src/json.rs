@@ -80,16 +80,12 @@ fn fed_attributes(module: &Module, kind: &OpKind) -> Value {
         OpKind::Fed(FedOp::Call(hook) | FedOp::Super(hook)) => {
             json!({ "hook": hook.name() })
         }
-        OpKind::Fed(
-            FedOp::ServerState(name, _)
-            | FedOp::ServerStateOr(name)
-            | FedOp::Public(name, _)
-            | FedOp::SetServerState(name)
-            | FedOp::ClientState(name, _)
-            | FedOp::SetClientState(name),
-        ) => json!({ "name": name }),
+        OpKind::Fed(FedOp::Public(name, _)) => json!({ "name": name }),
         // The rest is in the op's name.
-        _ => json!({}),
+        kind => match kind.state() {
+            Some(state) => json!({ "name": state.name }),
+            None => json!({}),
+        },
     }
 }
 

@@ -1,25 +1,12 @@
 //! Cohorts that the server chooses, as text: what comes back, and what is refused.
 
-use fedround_ir::fed::{difference, parse, print_exact, verify_linked};
+use crate::altered_text::{are_refused, comes_back};
 
 const TEXT: &str = include_str!("texts/chosen.fed");
 
 #[test]
 fn choices_come_back() {
-    let module = parse(TEXT).unwrap();
-    assert_eq!(print_exact(&module), TEXT);
-    let again = parse(&print_exact(&module)).unwrap();
-    assert_eq!(difference(&module, &again), None);
-}
-
-/// What is said about the text in which `from` is `to`.
-fn error(from: &str, to: &str) -> String {
-    assert!(TEXT.contains(from), "{from}");
-    let parsed = parse(&TEXT.replacen(from, to, 1));
-    match parsed {
-        Ok(module) => verify_linked(&module).unwrap_err().to_string(),
-        Err(error) => error.to_string(),
-    }
+    comes_back(TEXT);
 }
 
 #[test]
@@ -56,8 +43,5 @@ fn what_is_wrong_is_said() {
             "test.second",
         ),
     ];
-    for (from, to, said) in cases {
-        let error = error(from, to);
-        assert!(error.contains(said), "{to}: {error}");
-    }
+    are_refused(TEXT, cases);
 }

@@ -1,21 +1,14 @@
 //! Text forms of the server's work for each client: which are read back, and which are refused.
 
-use fedround_ir::fed::{difference, parse, print_exact, verify_linked};
+use fedround_ir::fed::{parse, verify_linked};
+
+use crate::altered_text::{are_refused, comes_back, error};
 
 const TEXT: &str = include_str!("texts/gathered.fed");
 
 #[test]
 fn gathered_values_come_back() {
-    let module = parse(TEXT).unwrap();
-    assert_eq!(print_exact(&module), TEXT);
-    let again = parse(&print_exact(&module)).unwrap();
-    assert_eq!(difference(&module, &again), None);
-}
-
-/// What is said about the text in which `from` is `to`.
-fn error(from: &str, to: &str) -> String {
-    assert!(TEXT.contains(from), "{from}");
-    parse(&TEXT.replacen(from, to, 1)).unwrap_err().to_string()
+    comes_back(TEXT);
 }
 
 #[test]
@@ -88,10 +81,7 @@ fn what_is_wrong_is_said() {
             "expected `@clients` or `@server`",
         ),
     ];
-    for (from, to, expected) in cases {
-        let error = error(from, to);
-        assert!(error.contains(expected), "{from} -> {to}\n{error}");
-    }
+    are_refused(TEXT, cases);
 }
 
 #[test]
@@ -104,23 +94,17 @@ fn a_gather_is_an_upload() {
     assert_eq!(errors.matches(local).count(), 2, "{errors}");
 }
 
-/// What is said, once it is linked, about the text in which `from` is `to`.
-fn linked_error(from: &str, to: &str) -> String {
-    assert!(TEXT.contains(from), "{from}");
-    let module = parse(&TEXT.replacen(from, to, 1)).unwrap();
-    verify_linked(&module).unwrap_err().to_string()
-}
-
 #[test]
 fn a_visit_ends_where_it_began() {
     assert!(verify_linked(&parse(TEXT).unwrap()).is_ok());
     let meets = "values of two cohorts meet";
     // Neither mixed with the values of those visited, nor with others on its way back.
-    let mixed = linked_error("%37 = %35) {", "%37 = %35, %99 = %30) {");
+    let mixed = error(TEXT, "%37 = %35) {", "%37 = %35, %99 = %30) {");
     assert!(mixed.contains(meets), "{mixed}");
-    let elsewhere = linked_error("fed.gather %36 by %15", "fed.gather %36");
+    let elsewhere = error(TEXT, "fed.gather %36 by %15", "fed.gather %36");
     assert!(elsewhere.contains(meets), "{elsewhere}");
-    let keeps = linked_error(
+    let keeps = error(
+        TEXT,
         "%38 = tree.sq_norm %37",
         "fed.set_client_state \"v\" %k, %37\n      %38 = tree.sq_norm %37",
     );

@@ -7,6 +7,7 @@
 )]
 
 mod aggregated;
+mod altered_text;
 mod chosen;
 mod fuzz_parser;
 mod gathered;

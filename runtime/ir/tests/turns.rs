@@ -1,16 +1,14 @@
 //! Clients that take turns, as text: what comes back, and what is refused.
 
-use fedround_ir::fed::{difference, parse, print_exact, verify_linked};
+use fedround_ir::fed::{parse, verify_linked};
+
+use crate::altered_text::{are_refused, comes_back};
 
 const TEXT: &str = include_str!("texts/turns.fed");
 
 #[test]
 fn turns_come_back() {
-    let module = parse(TEXT).unwrap();
-    assert!(verify_linked(&module).is_ok());
-    assert_eq!(print_exact(&module), TEXT);
-    let again = parse(&print_exact(&module)).unwrap();
-    assert_eq!(difference(&module, &again), None);
+    comes_back(TEXT);
 }
 
 #[test]
@@ -33,11 +31,7 @@ fn what_is_wrong_is_said() {
             "`cohort@server` is captured by code that runs on clients",
         ),
     ];
-    for (from, to, expected) in cases {
-        assert!(TEXT.contains(from), "{from}");
-        let error = parse(&TEXT.replacen(from, to, 1)).unwrap_err().to_string();
-        assert!(error.contains(expected), "{from} -> {to}\n{error}");
-    }
+    are_refused(TEXT, cases);
 }
 
 /// Values of a turn are of its client alone.

@@ -28,6 +28,7 @@
 pub mod autodiff;
 mod error;
 pub mod fed;
+mod loop_count;
 pub mod lowering;
 mod manager;
 pub mod parties;
@@ -40,6 +41,7 @@ pub(crate) mod testing;
 mod tests;
 
 pub use error::{PassError, RequestError};
+pub use loop_count::LoopCount;
 pub use manager::{
     Ir, Pass, PassEvent, PassManager, PassObserver, PassTarget, Request, Run, Timing, timing_table,
 };

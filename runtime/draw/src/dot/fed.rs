@@ -125,15 +125,11 @@ impl Writer<'_> {
             OpKind::Fed(FedOp::Call(hook) | FedOp::Super(hook)) => {
                 format!("{} {}", op.kind.name(), hook.name())
             }
-            OpKind::Fed(
-                FedOp::ServerState(name, _)
-                | FedOp::ServerStateOr(name)
-                | FedOp::Public(name, _)
-                | FedOp::SetServerState(name)
-                | FedOp::ClientState(name, _)
-                | FedOp::SetClientState(name),
-            ) => format!("{} {name}", op.kind.name()),
-            kind => kind.name(),
+            OpKind::Fed(FedOp::Public(name, _)) => format!("{} {name}", op.kind.name()),
+            kind => match kind.state() {
+                Some(state) => format!("{} {}", kind.name(), state.name),
+                None => kind.name(),
+            },
         };
         let label = label + &self.constants(op);
         let given = if op.regions.is_empty() {

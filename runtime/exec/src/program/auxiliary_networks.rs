@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use burn::tensor::Device;
 use fedround_dsl::{Algorithm, phases};
-use fedround_ir::fed::{ArithOp, ExternalOp, FedOp, HyperValue, Module, Op, OpKind};
+use fedround_ir::fed::{ExternalOp, FedOp, Module, Op, OpKind};
 use fedround_models::{Assembled, AuxiliaryTask, Model, assemble};
 
 use super::error::CompileError;
@@ -44,13 +44,5 @@ fn labelled_cohort_size(module: &Module, ops: &[&Op]) -> Option<usize> {
     let find = |is: &dyn Fn(&Op) -> bool| ops.iter().find(|op| is(op));
     find(&|op| op.kind == OpKind::Fed(FedOp::Positions))?;
     let cohort = find(&|op| op.kind == OpKind::Fed(FedOp::Rotating))?;
-    let size = find(&|op| op.results.first() == cohort.operands.first())?;
-    match size.kind {
-        OpKind::Arith(ArithOp::IndexConst(n)) => Some(n),
-        OpKind::Fed(FedOp::Hyper(index)) => match module.hypers.get(index)?.value {
-            HyperValue::Int(n) => Some(n),
-            _ => None,
-        },
-        _ => None,
-    }
+    module.known(*cohort.operands.first()?)?.count()
 }

@@ -109,62 +109,8 @@ impl Program {
             }
             OpKind::Fed(FedOp::Within) => range_size(),
             OpKind::Fed(FedOp::Outside) => Some(clients - range_size()?),
-            // The round finds out who is in them.
-            OpKind::Fed(FedOp::Choose(_) | FedOp::CurrentCohort) => None,
-            // They make no cohort.
-            OpKind::Fed(
-                FedOp::Hyper(_)
-                | FedOp::RoundIndex
-                | FedOp::NumClients
-                | FedOp::Members
-                | FedOp::CohortSize
-                | FedOp::Restrict
-                | FedOp::NthLargest
-                | FedOp::Seconds
-                | FedOp::Uniform(_)
-                | FedOp::Normal(_)
-                | FedOp::Permutation(_)
-                | FedOp::InitialParams(_)
-                | FedOp::Dispatch
-                | FedOp::Staleness
-                | FedOp::Broadcast
-                | FedOp::Map
-                | FedOp::InTurn
-                | FedOp::Reduce(_)
-                | FedOp::Pairwise(_)
-                | FedOp::Split(_)
-                | FedOp::Gather
-                | FedOp::Scatter
-                | FedOp::Concat
-                | FedOp::Positions
-                | FedOp::ClientLabels
-                | FedOp::EveryClass
-                | FedOp::LocalClasses
-                | FedOp::LabelCounts
-                | FedOp::ZeroInputs
-                | FedOp::NumExamples
-                | FedOp::ClientNumber
-                | FedOp::StartParams
-                | FedOp::GlobalParams
-                | FedOp::Public(..)
-                | FedOp::ServerState(..)
-                | FedOp::ServerStateOr(_)
-                | FedOp::SetServerState(_)
-                | FedOp::ClientState(..)
-                | FedOp::SetClientState(_)
-                | FedOp::Personal(..)
-                | FedOp::Encode(_)
-                | FedOp::Matrix(..)
-                | FedOp::Mix(_)
-                | FedOp::Consensus
-                | FedOp::Call(_)
-                | FedOp::Super(_),
-            )
-            | OpKind::Opt(_)
-            | OpKind::Arith(_)
-            | OpKind::External(_)
-            | OpKind::Tree(_)
-            | OpKind::Privacy(_) => None,
+            // Other cohorts depend on values that the round computes.
+            _ => None,
         }
     }
 }

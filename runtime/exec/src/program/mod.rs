@@ -17,13 +17,13 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, RwLock};
 
 use burn_dispatch::DispatchDevice;
-use fedround_ir::fed::{HyperValue, Module, Value};
+use fedround_ir::fed::{Module, Value};
 use fedround_passes::PassObserver;
 use fedround_passes::fed::Leaves;
 use fedround_passes::lowering::{Frontend, parts};
 use fedround_passes::parties::{Split, split};
 use fedround_passes::report::Sizes;
-use fedround_passes::schedule::{Free, Schedule};
+use fedround_passes::schedule::Schedule;
 
 use fedround_trace::TracedModel;
 
@@ -157,19 +157,12 @@ impl Program {
 
     /// The number that a value is, if it is known before the round.
     pub fn real(&self, v: Value) -> Option<f64> {
-        match self.schedule.free.get(&v)? {
-            Free::Hyper(_, HyperValue::Float(x)) | Free::Const(x) => Some(*x),
-            Free::Hyper(_, HyperValue::Int(n)) | Free::Index(n) => Some(*n as f64),
-            Free::Hyper(..) => None,
-        }
+        self.schedule.free.get(&v)?.value.number()
     }
 
     /// The count that a value is, if it is known before the round.
     pub fn index(&self, v: Value) -> Option<usize> {
-        match self.schedule.free.get(&v)? {
-            Free::Hyper(_, HyperValue::Int(n)) | Free::Index(n) => Some(*n),
-            _ => None,
-        }
+        self.schedule.free.get(&v)?.value.count()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::{ArithOp, FedOp, HyperValue, Module, Op, OpKind, Value};
+use super::{ArithOp, FedOp, Module, Op, OpKind, Value};
 
 /// The numbers of a module that are known before a round.
 #[derive(Clone, Debug)]
@@ -44,17 +44,10 @@ impl<'m> ConstEval<'m> {
 
     /// A count.
     pub fn count(&self, value: Value) -> Option<usize> {
-        match self.made(value)?.kind {
-            OpKind::Arith(ArithOp::IndexConst(n)) => Some(n),
-            OpKind::Fed(FedOp::Hyper(index)) => match self.module.hypers.get(index)?.value {
-                HyperValue::Int(n) => Some(n),
-                _ => None,
-            },
-            _ => None,
-        }
+        self.made(value)?.kind.known(&self.module.hypers)?.count()
     }
 
-    /// A number.
+    /// A number, or a count as one.
     pub fn number(&self, value: Value) -> Option<f64> {
         self.numbers.get(&value).copied()
     }
@@ -63,19 +56,14 @@ impl<'m> ConstEval<'m> {
     fn number_of(&self, op: &Op) -> Option<f64> {
         let of = |i: usize| op.operands.get(i).and_then(|v| self.number(*v));
         match &op.kind {
-            OpKind::Arith(ArithOp::Const(x)) => Some(*x),
-            OpKind::Fed(FedOp::Hyper(index)) => match self.module.hypers.get(*index)?.value {
-                HyperValue::Float(x) => Some(x),
-                _ => None,
-            },
-            OpKind::Arith(ArithOp::Real) => Some(self.count(*op.operands.first()?)? as f64),
+            OpKind::Arith(ArithOp::Real) => of(0),
             OpKind::Arith(ArithOp::Add) => Some(of(0)? + of(1)?),
             OpKind::Arith(ArithOp::Sub) => Some(of(0)? - of(1)?),
             OpKind::Arith(ArithOp::Mul) => Some(of(0)? * of(1)?),
             OpKind::Arith(ArithOp::Div) => Some(of(0)? / of(1)?),
             OpKind::Arith(ArithOp::Neg) => Some(-of(0)?),
             OpKind::Arith(ArithOp::Pow) => Some(of(0)?.powf(of(1)?)),
-            _ => None,
+            kind => kind.known(&self.module.hypers)?.number(),
         }
     }
 
@@ -127,7 +115,7 @@ impl<'m> ConstEval<'m> {
                 op.kind,
                 OpKind::Arith(ArithOp::Mul | ArithOp::Div | ArithOp::Neg)
             );
-            let known = self.numbers.contains_key(&value) || self.count(value).is_some();
+            let known = self.numbers.contains_key(&value);
             match op.kind {
                 OpKind::Fed(FedOp::Hyper(index)) => {
                     found.insert(index);

@@ -130,25 +130,19 @@ impl<A: Analysis> Solver<'_, A> {
     /// For a read of a state, appends the state's fact to the inputs; for a write, joins the written fact into
     /// it.
     fn state(&mut self, op: &Op, inputs: &mut Vec<A::Fact>) {
-        match &op.kind {
-            OpKind::Fed(
-                FedOp::ServerState(state, _)
-                | FedOp::ServerStateOr(state)
-                | FedOp::ClientState(state, _)
-                | FedOp::Personal(state, _),
-            ) => {
-                inputs.push(self.kept.get(state).cloned().unwrap_or_default());
-            }
-            OpKind::Fed(FedOp::SetServerState(state) | FedOp::SetClientState(state)) => {
-                let fact = inputs.last().cloned().unwrap_or_default();
-                let old = self.kept.entry(state.clone()).or_default();
-                let new = self.analysis.join(old, &fact);
-                self.changed |= *old != new;
-                *old = new;
-                self.told(&op.operands);
-            }
-            _ => {}
+        let Some(state) = op.kind.state() else {
+            return;
+        };
+        if !state.sets() {
+            inputs.push(self.kept.get(state.name).cloned().unwrap_or_default());
+            return;
         }
+        let fact = inputs.last().cloned().unwrap_or_default();
+        let old = self.kept.entry(state.name.to_owned()).or_default();
+        let new = self.analysis.join(old, &fact);
+        self.changed |= *old != new;
+        *old = new;
+        self.told(&op.operands);
     }
 
     fn op(&mut self, op: &Op) {

@@ -38,6 +38,23 @@ impl HyperValue {
             Self::Bool(_) | Self::Text(_) => None,
         }
     }
+
+    /// A number, or a count as one.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Float(x) => Some(*x),
+            Self::Int(n) => Some(*n as f64),
+            Self::Bool(_) | Self::Text(_) => None,
+        }
+    }
+
+    /// A count.
+    pub fn count(&self) -> Option<usize> {
+        match self {
+            Self::Int(n) => Some(*n),
+            Self::Float(_) | Self::Bool(_) | Self::Text(_) => None,
+        }
+    }
 }
 
 impl fmt::Display for HyperValue {

@@ -36,8 +36,8 @@ pub use hook::Hook;
 pub use hyper::{Hyper, HyperValue};
 pub use module::{Func, Layer, Module};
 pub use op::{
-    ArithOp, Choice, Direction, Dp, Effect, Encoding, ExternalOp, FedOp, Math, Op, OpKind, OptOp,
-    Pairwise, PrivacyOp, Reduce, Region, Topology, TreeOp,
+    Access, ArithOp, Choice, Direction, Dp, Effect, Encoding, ExternalOp, FedOp, Math, Op, OpKind,
+    OptOp, Pairwise, PrivacyOp, Reduce, Region, StateUse, Topology, TreeOp,
 };
 pub use parse::parse;
 pub use print::{print, print_exact, print_with_locations};

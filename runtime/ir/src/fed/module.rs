@@ -99,18 +99,11 @@ impl Module {
     }
 
     /// A number or count that is known before the round: a literal or a hyper-parameter.
-    pub fn constant(&self, value: Value) -> Option<f64> {
+    pub fn known(&self, value: Value) -> Option<HyperValue> {
         let made = self.all_ops().find(|op| op.results.contains(&value))?;
         match (&made.kind, made.operands.as_slice()) {
-            (OpKind::Arith(ArithOp::Const(x)), _) => Some(*x),
-            (OpKind::Arith(ArithOp::IndexConst(n)), _) => Some(*n as f64),
-            (OpKind::Arith(ArithOp::Real), [n]) => self.constant(*n),
-            (OpKind::Fed(FedOp::Hyper(i)), _) => match self.hypers.get(*i)?.value {
-                HyperValue::Float(x) => Some(x),
-                HyperValue::Int(n) => Some(n as f64),
-                HyperValue::Bool(_) | HyperValue::Text(_) => None,
-            },
-            _ => None,
+            (OpKind::Arith(ArithOp::Real), [n]) => self.known(*n),
+            (kind, _) => kind.known(&self.hypers),
         }
     }
 

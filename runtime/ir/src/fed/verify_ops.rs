@@ -2,7 +2,8 @@
 
 use super::verify::{At, Verifier};
 use super::{
-    Broken, FedOp, Func, Hook, Kind, Op, OpKind, Place, PrivacyOp, Region, Type, Value, signature,
+    Broken, FedOp, Func, Hook, Kind, Op, OpKind, Place, PrivacyOp, Region, StateUse, Type, Value,
+    signature,
 };
 
 impl Verifier<'_> {
@@ -94,30 +95,21 @@ impl Verifier<'_> {
     }
 
     fn state(&mut self, at: &At, op: &Op, place: Place) {
-        let (name, value) = match &op.kind {
-            OpKind::Fed(
-                FedOp::ServerState(name, _)
-                | FedOp::ServerStateOr(name)
-                | FedOp::ClientState(name, _)
-                | FedOp::Personal(name, _),
-            ) => (name, op.results.first()),
-            OpKind::Fed(FedOp::SetServerState(name) | FedOp::SetClientState(name)) => {
-                (name, op.operands.last())
-            }
-            _ => return,
+        let Some((state, value)) = op.state_and_value() else {
+            return;
         };
-        let Some(found) = value.and_then(|value| self.type_of(*value)) else {
+        let Some(found) = self.type_of(value) else {
             return;
         };
         let place = match (place, self.for_one) {
             (Place::Server, true) => Place::Gathered,
             (place, _) => place,
         };
-        let known = self.states.entry((place, name.clone()));
+        let known = self.states.entry((place, state.name.to_owned()));
         let expected = *known.or_insert(found.kind);
         if expected != found.kind {
             let broken = Broken::State {
-                name: name.clone(),
+                name: state.name.to_owned(),
                 expected,
                 found: found.kind,
             };
@@ -132,10 +124,8 @@ impl Verifier<'_> {
             return;
         }
         for op in func.body.all_ops() {
-            if let OpKind::Fed(FedOp::SetServerState(state) | FedOp::SetClientState(state)) =
-                &op.kind
-            {
-                let (name, state) = (op.kind.name(), state.clone());
+            if let Some(set) = op.kind.state().filter(StateUse::sets) {
+                let (name, state) = (op.kind.name(), set.name.to_owned());
                 let at = At {
                     op: &name,
                     loc: op.loc,
@@ -161,7 +151,8 @@ impl Verifier<'_> {
         else {
             return;
         };
-        let constant = self.module.constant(*setting);
+        let known = self.module.known(*setting);
+        let constant = known.and_then(|value| value.number());
         let found = constant.map_or_else(|| "computed in it".to_owned(), |x| x.to_string());
         if let Some(expected) = encoding.refuses(constant.unwrap_or(f64::NAN)) {
             let encoding = encoding.name();

@@ -4,7 +4,7 @@ use fedround_ir::fed::{Module, verify_linked};
 
 use super::analysis::{Warning, unused, warnings};
 use crate::error::PassError;
-use crate::manager::{PassManager, PassTarget, Request};
+use crate::manager::{PassManager, PassTarget};
 
 /// A module of one `fed.round`, verified and simplified.
 #[derive(Clone, Debug)]
@@ -36,19 +36,9 @@ pub fn link_with(module: Module, manager: &mut PassManager) -> Result<Linked, Pa
     let mut warnings = warnings(&module);
     let name = module.name().to_owned();
     let mut module = module;
-    let mut run = |pass: &str, module: &mut Module| {
-        let request = Request::named(pass)?;
-        manager.run(&request, &name, module)
-    };
-    run("link-hooks", &mut module)?;
+    manager.run_all(&["link-hooks"], &name, &mut module)?;
     warnings.extend(unused(&module));
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for pass in SIMPLIFY {
-            changed |= run(pass, &mut module)?;
-        }
-    }
+    manager.run_in_turns(&SIMPLIFY, &name, &mut module)?;
     verify_linked(&module).map_err(|errors| PassError::Verify {
         when: "after linking".to_owned(),
         errors,
@@ -63,10 +53,9 @@ pub fn link_with(module: Module, manager: &mut PassManager) -> Result<Linked, Pa
 /// A pass broke a rule of the dialect: a bug in fedround, not in the program.
 pub fn lay_out(module: &mut Module, manager: &mut PassManager) -> Result<(), PassError> {
     let name = module.name().to_owned();
-    for pass in ["licm", "fuse-maps"] {
-        manager.run(&Request::named(pass)?, &name, module)?;
-    }
-    Ok(())
+    manager
+        .run_all(&["licm", "fuse-maps"], &name, module)
+        .map(drop)
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ use fedround_ir::fed::{
 };
 use fedround_ir::tensor::{Graph, Op, TensorType, TypeError, Val};
 
-use crate::schedule::{Compute, Free, Schedule};
+use crate::schedule::{Compute, Schedule};
 pub use error::LowerError;
 pub use frontend::{Frontend, FrontendError};
 
@@ -78,14 +78,16 @@ pub fn lower(
     this.bind_inputs(segment, shapes)?;
     let mut hypers = vec![];
     for v in &segment.free {
-        let lowered = match schedule.free.get(v) {
-            Some(Free::Hyper(name, _)) => {
+        let Some(free) = schedule.free.get(v) else {
+            continue;
+        };
+        let lowered = match (&free.hyper, free.value.number()) {
+            (Some(name), _) => {
                 hypers.push(*v);
                 this.graph.input(name.clone(), TensorType::f32([1]))
             }
-            Some(Free::Const(c)) => this.full(*c, segment)?,
-            Some(Free::Index(n)) => this.full(*n as f64, segment)?,
-            None => continue,
+            (None, Some(x)) => this.full(x, segment)?,
+            (None, None) => continue,
         };
         this.env.insert(*v, Tree(vec![lowered]));
     }

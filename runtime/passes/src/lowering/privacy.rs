@@ -20,13 +20,8 @@ impl Lower<'_> {
 
     /// As [`clip`](Self::clip), each row by its own norm.
     pub(super) fn clip_rows(&mut self, x: Val, bound: Val, loc: Loc) -> Result<Val, TypeError> {
-        let shape = self.graph.shape(x).to_vec();
-        let rows = shape.first().copied().unwrap_or(1);
+        let (shape, flat) = self.flat_rows(x, loc)?;
         let mut push = |op, ins: &[Val]| self.graph.push(op, ins, loc);
-        let flat = push(
-            Op::Reshape(vec![rows, shape.iter().skip(1).product()]),
-            &[x],
-        )?;
         let square = push(Op::Mul, &[flat, flat])?;
         let square = push(Op::SumDim(1), &[square])?;
         let norm = push(Op::Sqrt, &[square])?;
@@ -41,18 +36,22 @@ impl Lower<'_> {
 
     /// Each row divided by its L1 norm, to which a little is added, so that zeros stay zeros.
     pub(super) fn l1_rows(&mut self, x: Val, loc: Loc) -> Result<Val, TypeError> {
-        let shape = self.graph.shape(x).to_vec();
-        let rows = shape.first().copied().unwrap_or(1);
+        let (shape, flat) = self.flat_rows(x, loc)?;
         let mut push = |op, ins: &[Val]| self.graph.push(op, ins, loc);
-        let flat = push(
-            Op::Reshape(vec![rows, shape.iter().skip(1).product()]),
-            &[x],
-        )?;
         let size = push(Op::Abs, &[flat])?;
         let norm = push(Op::SumDim(1), &[size])?;
         let norm = push(Op::AddScalar(1e-12), &[norm])?;
         let scaled = push(Op::Div, &[flat, norm])?;
         push(Op::Reshape(shape), &[scaled])
+    }
+
+    /// The shape of a tensor, and the tensor with one dimension for the elements of a row.
+    fn flat_rows(&mut self, x: Val, loc: Loc) -> Result<(Vec<usize>, Val), TypeError> {
+        let shape = self.graph.shape(x).to_vec();
+        let rows = shape.first().copied().unwrap_or(1);
+        let flat = Op::Reshape(vec![rows, shape.iter().skip(1).product()]);
+        let flat = self.graph.push(flat, &[x], loc)?;
+        Ok((shape, flat))
     }
 
     /// `x + b · n` with `n` of a Laplace distribution of scale 1.

@@ -57,6 +57,34 @@ impl PassManager {
         })
     }
 
+    /// Runs passes by name, one after another. Returns whether any of them changed anything.
+    pub(crate) fn run_all<P: PassTarget>(
+        &mut self,
+        passes: &[&str],
+        name: &str,
+        program: &mut P,
+    ) -> Result<bool, PassError> {
+        let mut changed = false;
+        for pass in passes {
+            changed |= self.run(&Request::named(pass)?, name, program)?;
+        }
+        Ok(changed)
+    }
+
+    /// Runs passes by name, again and again until none of them changes anything. Returns whether any did.
+    pub(crate) fn run_in_turns<P: PassTarget>(
+        &mut self,
+        passes: &[&str],
+        name: &str,
+        program: &mut P,
+    ) -> Result<bool, PassError> {
+        let mut changed = false;
+        while self.run_all(passes, name, program)? {
+            changed = true;
+        }
+        Ok(changed)
+    }
+
     /// As [`run`](Self::run), for a pass whose work is a closure of the caller.
     ///
     /// # Errors

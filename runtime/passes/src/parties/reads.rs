@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use fedround_ir::fed::{FedOp, OpKind, Value};
+use fedround_ir::fed::{Access, FedOp, OpKind, Place, Value};
 
 use crate::schedule::{Block, Control, Free, Item, Schedule};
 
@@ -47,14 +47,17 @@ impl Reads {
 
     fn control(&mut self, schedule: &Schedule, control: &Control) {
         self.read(schedule, &control.op.operands);
-        match &control.op.kind {
-            OpKind::Fed(FedOp::ClientState(name, _)) => note(&mut self.states, name.clone()),
-            // Its first value is kept, too.
-            OpKind::Fed(FedOp::Personal(name, _)) => {
-                note(&mut self.states, name.clone());
-                note(&mut self.sets, name.clone());
+        let state = control.op.kind.state();
+        if let Some(state) = state.filter(|state| state.place == Place::Client) {
+            if !state.sets() {
+                note(&mut self.states, state.name.to_owned());
             }
-            OpKind::Fed(FedOp::SetClientState(name)) => note(&mut self.sets, name.clone()),
+            // The first value of a state is kept, too.
+            if state.access != Access::Read {
+                note(&mut self.sets, state.name.to_owned());
+            }
+        }
+        match &control.op.kind {
             OpKind::Fed(FedOp::Public(..)) => note(&mut self.numbers, "public examples"),
             OpKind::Fed(FedOp::RoundIndex) => note(&mut self.numbers, "round"),
             OpKind::Fed(FedOp::NumClients) => note(&mut self.numbers, "number of clients"),
@@ -69,8 +72,11 @@ impl Reads {
     fn read(&mut self, schedule: &Schedule, values: &[Value]) {
         for v in values {
             match schedule.free.get(v) {
-                Some(Free::Hyper(name, _)) => note(&mut self.settings, name.clone()),
-                Some(Free::Const(_) | Free::Index(_)) => {}
+                Some(Free { hyper, .. }) => {
+                    if let Some(name) = hyper {
+                        note(&mut self.settings, name.clone());
+                    }
+                }
                 None => self.outside.push(*v),
             }
         }

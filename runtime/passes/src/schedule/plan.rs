@@ -6,13 +6,11 @@ use fedround_ir::fed::{HyperValue, Kind, Module, Op, Value};
 
 /// A value that is known before the round: a hyper-parameter or a literal.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Free {
-    /// A hyper-parameter: an input of every segment that reads it.
-    Hyper(String, HyperValue),
-    /// A literal.
-    Const(f64),
-    /// A literal count.
-    Index(usize),
+pub struct Free {
+    /// The name of a hyper-parameter, which is an input of every segment that reads it; `None` of a literal.
+    pub hyper: Option<String>,
+    /// What it is.
+    pub value: HyperValue,
 }
 
 /// Straight-line ops that become one tensor graph.

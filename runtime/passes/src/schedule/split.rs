@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use fedround_ir::fed::{
-    ArithOp, ExternalOp, FedOp, Hook, Kind, Module, Op, OpKind, OptOp, PrivacyOp, Region, Value,
+    Access, ArithOp, ExternalOp, FedOp, Hook, Kind, Module, Op, OpKind, OptOp, PrivacyOp, Region,
+    Value,
 };
 
 use super::control::{Role, role};
@@ -55,11 +56,12 @@ fn hoist_reads(op: &mut Op, items: &mut Vec<Item>) {
         computed.for_each(|op| own.extend(definitions(op)));
         // A personal state's first value may be computed here, and rows to draw from.
         let mut is_outer = |op: &Op| {
-            let read = matches!(
-                op.kind,
-                OpKind::Fed(FedOp::Personal(..) | FedOp::ServerStateOr(_))
-                    | OpKind::Opt(OptOp::SampleRows | OptOp::SmallestRows)
-            ) && !op.operands.iter().any(|v| own.contains(v))
+            let computed_first = op.kind.state().is_some_and(|s| s.access == Access::ReadOr)
+                || matches!(
+                    op.kind,
+                    OpKind::Opt(OptOp::SampleRows | OptOp::SmallestRows)
+                );
+            let read = computed_first && !op.operands.iter().any(|v| own.contains(v))
                 || role(&op.kind) == Role::Read;
             if read {
                 op.results.iter().for_each(|v| _ = own.remove(v));
@@ -84,14 +86,14 @@ struct Split<'a> {
 impl Split<'_> {
     fn bind_free(&mut self, region: &Region) {
         for op in region.all_ops() {
+            let known = op.kind.known(&self.module.hypers);
             let free = match &op.kind {
-                OpKind::Fed(FedOp::Hyper(i)) => self.module.hypers.get(*i).map(|hyper| {
-                    Free::Hyper(self.module.hyper_label(*i).to_owned(), hyper.value.clone())
-                }),
-                OpKind::Arith(ArithOp::Const(c)) => Some(Free::Const(*c)),
-                OpKind::Arith(ArithOp::IndexConst(n)) => Some(Free::Index(*n)),
                 OpKind::Arith(ArithOp::Real) => self.free.get(&op.operands[0]).cloned(),
-                _ => None,
+                OpKind::Fed(FedOp::Hyper(i)) => known.map(|value| Free {
+                    hyper: Some(self.module.hyper_label(*i)),
+                    value,
+                }),
+                _ => known.map(|value| Free { hyper: None, value }),
             };
             if let (Some(free), Some(&result)) = (free, op.results.first()) {
                 self.free.insert(result, free);

@@ -1,15 +1,16 @@
 //! Passes over tensor graphs.
 //!
-//! - [`transform`] has the passes that change a graph, one per file.
-//! - [`analysis`] has analyses: the cost of a graph, and which rules cover which op.
+//! - `transform` has the passes that change a graph, one per file. `fedround opt` and a
+//!   [`PassManager`](crate::PassManager) run any of them by name.
+//! - `analysis` has analyses: the cost of a graph, and which rules cover which op.
 //! - [`optimize`] and the other functions of the pipeline run passes in their usual order.
 
-pub mod analysis;
+mod analysis;
 mod pipeline;
 mod registry;
-pub mod transform;
+pub(crate) mod transform;
 
-pub use analysis::{Cost, Coverage, Gradient, NodeCost, bytes, cost, coverage};
+pub use analysis::{Cost, Coverage, Gradient, NodeCost, cost, coverage};
 pub use pipeline::{
     batch_clients_with, convolutions_with, elide_zero_carry_with, fuse_with, one_hot_with,
     optimize, optimize_with, order_for_fusion_with, parametrize_constants_with,
@@ -17,8 +18,6 @@ pub use pipeline::{
 pub use transform::batch::Rule as BatchingRule;
 pub use transform::convolutions::options as conv_options;
 pub use transform::{
-    Batched, ConvAlgorithm, InputSource, Leaf, Looped, batch, convolutions, cse, dce,
-    early_updates, elide_zero_carry, fold, fuse, fuse_elementwise, fusion_order, join_products,
-    join_sums, known_sums, lift_expands, mixed_precision, one_hot, parametrize_constants,
-    plane_sums, pool_first, recompute, rematerialize, scale_first, sink_reshapes, sink_views,
+    Batched, ConvAlgorithm, InputSource, Leaf, Looped, batch, convolutions, fuse, fuse_elementwise,
+    join_products, known_sums, lift_expands, mixed_precision, parametrize_constants, plane_sums,
 };

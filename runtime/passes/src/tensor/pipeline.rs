@@ -8,7 +8,7 @@ use super::transform::{
     parametrize_constants,
 };
 use crate::error::PassError;
-use crate::manager::{PassManager, Request};
+use crate::manager::PassManager;
 
 /// The passes that run in turns until nothing changes.
 const CLEAN_UP: [&str; 3] = ["fold", "cse", "dce"];
@@ -49,17 +49,7 @@ fn rebuild(
 
 /// Gives whether anything changed.
 fn clean_up(graph: &mut Graph, name: &str, manager: &mut PassManager) -> Result<bool, PassError> {
-    let mut any = false;
-    loop {
-        let mut changed = false;
-        for pass in CLEAN_UP {
-            changed |= manager.run(&Request::named(pass)?, name, graph)?;
-        }
-        if !changed {
-            return Ok(any);
-        }
-        any = true;
-    }
+    manager.run_in_turns(&CLEAN_UP, name, graph)
 }
 
 /// Batches a graph over `clients` and cleans up. The batching rules leave views around each layer, which
@@ -81,13 +71,11 @@ pub fn batch_clients_with(
         looped = batched.looped;
         Ok(batched.graph)
     })?;
-    while manager.run(&Request::named("sink-views")?, name, graph)?
-        | clean_up(graph, name, manager)?
-    {}
+    while manager.run_all(&["sink-views"], name, graph)? | clean_up(graph, name, manager)? {}
     Ok(looped)
 }
 
-/// [`elide-zero-carry`](fn@elide_zero_carry) under a pass manager of the caller's, and cleans up; the graph is shown under
+/// `elide-zero-carry` under a pass manager of the caller's, and cleans up; the graph is shown under
 /// `name`.
 ///
 /// # Errors
@@ -169,7 +157,7 @@ pub fn fuse_with(
     name: &str,
     manager: &mut PassManager,
 ) -> Result<(), PassError> {
-    for pass in [
+    let passes = [
         "lift-expands",
         "known-sums",
         "join-products",
@@ -178,10 +166,8 @@ pub fn fuse_with(
         "plane-sums",
         "early-updates",
         "rematerialize",
-    ] {
-        manager.run(&Request::named(pass)?, name, graph)?;
-    }
-    Ok(())
+    ];
+    manager.run_all(&passes, name, graph).map(drop)
 }
 
 /// Before constants become inputs: prepares losses for devices whose backend fuses, and cleans up.
@@ -194,7 +180,7 @@ pub fn one_hot_with(
     name: &str,
     manager: &mut PassManager,
 ) -> Result<(), PassError> {
-    if manager.run(&Request::named("one-hot")?, name, graph)? {
+    if manager.run_all(&["one-hot"], name, graph)? {
         clean_up(graph, name, manager)?;
     }
     Ok(())
@@ -211,7 +197,7 @@ pub fn order_for_fusion_with(
     manager: &mut PassManager,
 ) -> Result<(), PassError> {
     // What `recompute` repeats, `cse` would compute once again.
-    for pass in [
+    let passes = [
         "scale-first",
         "join-sums",
         "channel-rows",
@@ -221,8 +207,6 @@ pub fn order_for_fusion_with(
         "cse",
         "recompute",
         "fusion-order",
-    ] {
-        manager.run(&Request::named(pass)?, name, graph)?;
-    }
-    Ok(())
+    ];
+    manager.run_all(&passes, name, graph).map(drop)
 }

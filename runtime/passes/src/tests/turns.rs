@@ -66,9 +66,12 @@ fn what_a_turn_gives_is_added_up_as_it_arrives() {
         (segments.next().unwrap().clone(), segments.next())
     };
     let (client, none) = of(true);
-    assert_eq!((client.for_each, client.times, none), (false, 1, None));
+    assert_eq!(
+        (client.for_each, client.loops.times, none),
+        (false, 1, None)
+    );
     let (server, _) = of(false);
-    assert_eq!((server.for_each, server.times), (true, 1));
+    assert_eq!((server.for_each, server.loops.times), (true, 1));
 }
 
 /// The next clients train on what was noised for one.

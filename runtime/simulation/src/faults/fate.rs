@@ -41,7 +41,7 @@ impl Workload {
     fn flops(&self, examples: usize) -> f64 {
         let segments = self.segments.iter();
         let flops =
-            segments.map(|(runs, flops)| *flops as f64 * runs.full_batches(examples as u64));
+            segments.map(|(runs, flops)| *flops as f64 * runs.loops.full_batches(examples as u64));
         flops.sum()
     }
 }

@@ -1,6 +1,5 @@
 //! Lists the client states that a map's code uses, so that they can be read from the file ahead of time.
 
-use fedround_ir::fed::{FedOp, OpKind};
 use fedround_passes::schedule::{Block, Item};
 
 /// The names of the client states that a block's code reads, in order, without repetitions. States that it sets
@@ -11,8 +10,9 @@ pub(super) fn state_names(block: &Block) -> Vec<&str> {
         let Item::Control(control) = item else {
             continue;
         };
+        let own = control.op.kind.state().map(|state| state.name);
         let inner = control.body.iter().flat_map(state_names);
-        let all = state_name(&control.op.kind).into_iter().chain(inner);
+        let all = own.into_iter().chain(inner);
         for name in all {
             if !names.contains(&name) {
                 names.push(name);
@@ -20,19 +20,4 @@ pub(super) fn state_names(block: &Block) -> Vec<&str> {
         }
     }
     names
-}
-
-/// The name of the state that an operation reads or sets.
-fn state_name(kind: &OpKind) -> Option<&str> {
-    match kind {
-        OpKind::Fed(
-            FedOp::ClientState(name, _)
-            | FedOp::ServerState(name, _)
-            | FedOp::ServerStateOr(name)
-            | FedOp::Personal(name, _)
-            | FedOp::SetClientState(name)
-            | FedOp::SetServerState(name),
-        ) => Some(name),
-        _ => None,
-    }
 }

@@ -3,7 +3,7 @@
 
 use burn::tensor::DispatchTensor;
 use fedround_exec::Program;
-use fedround_ir::fed::{FedOp, Op, OpKind};
+use fedround_ir::fed::{Op, Place};
 
 use super::Simulation;
 use super::fingerprint::graph;
@@ -48,10 +48,8 @@ impl Simulation {
                 return Err(RunError::EvaluationAtParties { name });
             }
             let reads = |op: &&Op| {
-                matches!(
-                    op.kind,
-                    OpKind::Fed(FedOp::ServerState(..) | FedOp::ServerStateOr(_))
-                )
+                let state = op.kind.state();
+                state.is_some_and(|state| state.place == Place::Server && !state.sets())
             };
             if let Some(op) = evaluation.program.linked().all_ops().find(reads) {
                 return Err(RunError::ServerStateAtParties { loc: op.loc });

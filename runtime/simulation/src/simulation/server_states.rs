@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use fedround_exec::Program;
-use fedround_ir::fed::{FedOp, Kind, OpKind};
+use fedround_ir::fed::{Kind, Place};
 use fedround_passes::lowering::Frontend;
 use fedround_store::{Archive, ArchiveError, StoreError, TensorBytes};
 
@@ -122,19 +122,17 @@ fn states(program: &Program) -> BTreeMap<String, Option<Vec<Vec<usize>>>> {
         // Tree noise keeps its open nodes as a state; their number differs between rounds.
         all.extend(nodes_names(module).map(|name| (name, None)));
         for op in module.all_ops() {
-            let (name, value) = match &op.kind {
-                OpKind::Fed(FedOp::ServerState(name, _) | FedOp::ServerStateOr(name)) => {
-                    (name, op.results.first())
-                }
-                OpKind::Fed(FedOp::SetServerState(name)) => (name, op.operands.last()),
-                _ => continue,
+            let used = op.state_and_value();
+            let Some((state, value)) = used.filter(|(state, _)| state.place == Place::Server)
+            else {
+                continue;
             };
-            let shapes = match value.map(|v| module.type_of(*v).kind) {
-                Some(Kind::Params) => Some(leaves.clone()),
-                Some(Kind::Scalar | Kind::Index) => Some(vec![vec![1]]),
+            let shapes = match module.type_of(value).kind {
+                Kind::Params => Some(leaves.clone()),
+                Kind::Scalar | Kind::Index => Some(vec![vec![1]]),
                 _ => None,
             };
-            all.insert(name.clone(), shapes);
+            all.insert(state.name.to_owned(), shapes);
         }
     }
     all

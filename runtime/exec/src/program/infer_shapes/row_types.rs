@@ -1,7 +1,7 @@
 //! The rules by which shape inference finds the types of rows: how ops pass them on, and how states store
 //! them.
 
-use fedround_ir::fed::{FedOp, Kind, Op, OpKind, Place, Value};
+use fedround_ir::fed::{Access, Kind, Op, Place, Value};
 use fedround_ir::tensor::TensorType;
 
 use super::Walk;
@@ -98,73 +98,9 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Where a state is, and its name.
+/// The place and the name of the state that an op reads or writes. `None` for an op whose operand is the first
+/// value of the state: its type is that of the operand.
 pub(super) fn state(op: &Op) -> Option<(Place, String)> {
-    match &op.kind {
-        OpKind::Fed(FedOp::ClientState(name, _) | FedOp::SetClientState(name)) => {
-            Some((Place::Client, name.clone()))
-        }
-        OpKind::Fed(FedOp::ServerState(name, _) | FedOp::SetServerState(name)) => {
-            Some((Place::Server, name.clone()))
-        }
-        // `personal` and `server_state_or` are given what they hold as an operand.
-        OpKind::Fed(
-            FedOp::Hyper(_)
-            | FedOp::RoundIndex
-            | FedOp::NumClients
-            | FedOp::Sample
-            | FedOp::AllClients
-            | FedOp::Within
-            | FedOp::Outside
-            | FedOp::Rotating
-            | FedOp::Reshuffled
-            | FedOp::Choose(_)
-            | FedOp::Members
-            | FedOp::CohortSize
-            | FedOp::Restrict
-            | FedOp::NthLargest
-            | FedOp::Seconds
-            | FedOp::Uniform(_)
-            | FedOp::Normal(_)
-            | FedOp::Permutation(_)
-            | FedOp::InitialParams(_)
-            | FedOp::CurrentCohort
-            | FedOp::Arrivals
-            | FedOp::Dispatch
-            | FedOp::Staleness
-            | FedOp::Broadcast
-            | FedOp::Map
-            | FedOp::InTurn
-            | FedOp::Reduce(_)
-            | FedOp::Pairwise(_)
-            | FedOp::Split(_)
-            | FedOp::Gather
-            | FedOp::Scatter
-            | FedOp::Concat
-            | FedOp::Positions
-            | FedOp::ClientLabels
-            | FedOp::EveryClass
-            | FedOp::LocalClasses
-            | FedOp::LabelCounts
-            | FedOp::ZeroInputs
-            | FedOp::NumExamples
-            | FedOp::ClientNumber
-            | FedOp::StartParams
-            | FedOp::GlobalParams
-            | FedOp::Public(..)
-            | FedOp::ServerStateOr(_)
-            | FedOp::Personal(..)
-            | FedOp::Encode(_)
-            | FedOp::Matrix(..)
-            | FedOp::Mix(_)
-            | FedOp::Consensus
-            | FedOp::Call(_)
-            | FedOp::Super(_),
-        )
-        | OpKind::Opt(_)
-        | OpKind::Arith(_)
-        | OpKind::External(_)
-        | OpKind::Tree(_)
-        | OpKind::Privacy(_) => None,
-    }
+    let state = op.kind.state()?;
+    (state.access != Access::ReadOr).then(|| (state.place, state.name.to_owned()))
 }

@@ -19,7 +19,7 @@ fn broken(op: &Op) -> Option<Broken> {
         return None;
     };
     match kind {
-        kind if !kind.is_collective() => None,
+        _ if !op.kind.is_collective() => None,
         FedOp::AllClients
         | FedOp::CurrentCohort
         | FedOp::Members

@@ -1,6 +1,6 @@
 //! Rejects operations that a loss cannot contain.
 
-use super::super::{Broken, FedOp, Module, Op, OpKind, OptOp, PrivacyOp, Region, VerifyError};
+use super::super::{Broken, FedOp, Module, Op, OpKind, OptOp, Region, VerifyError};
 use super::error;
 
 /// 19. The function of an `opt.grad` has no loops, no ops on whole cohorts and sets no state: a gradient
@@ -47,79 +47,12 @@ fn excluded(op: &Op) -> Option<(&'static str, &'static str)> {
             "a loop",
             "take the gradient inside of the loop, and add the gradients up",
         )),
-        OpKind::Fed(
-            FedOp::Sample
-            | FedOp::AllClients
-            | FedOp::Within
-            | FedOp::Outside
-            | FedOp::Rotating
-            | FedOp::Reshuffled
-            | FedOp::CurrentCohort
-            | FedOp::Arrivals
-            | FedOp::Dispatch
-            | FedOp::Staleness
-            | FedOp::Broadcast
-            | FedOp::Map
-            | FedOp::InTurn
-            | FedOp::Matrix(..)
-            | FedOp::Mix(_)
-            | FedOp::Consensus
-            | FedOp::Reduce(_)
-            | FedOp::Gather
-            | FedOp::Scatter
-            | FedOp::Concat
-            | FedOp::Positions
-            | FedOp::Choose(_)
-            | FedOp::Members
-            | FedOp::CohortSize
-            | FedOp::Restrict
-            | FedOp::NthLargest
-            | FedOp::Pairwise(_)
-            | FedOp::Split(_),
-        ) => Some(COHORT),
+        OpKind::Fed(FedOp::Matrix(..)) => Some(COHORT),
+        kind @ OpKind::Fed(_) if kind.is_collective() => Some(COHORT),
         OpKind::Fed(FedOp::Encode(_)) => {
             Some(("`encode`", "encode what is uploaded, after the gradient"))
         }
-        OpKind::Fed(FedOp::SetServerState(_) | FedOp::SetClientState(_)) => Some(STATE),
-        OpKind::Fed(
-            FedOp::Hyper(_)
-            | FedOp::RoundIndex
-            | FedOp::NumClients
-            | FedOp::NumExamples
-            | FedOp::ClientLabels
-            | FedOp::EveryClass
-            | FedOp::LocalClasses
-            | FedOp::LabelCounts
-            | FedOp::ZeroInputs
-            | FedOp::GlobalParams
-            | FedOp::ClientState(..)
-            | FedOp::ServerState(..)
-            | FedOp::Personal(..)
-            | FedOp::ServerStateOr(_)
-            | FedOp::Seconds
-            | FedOp::ClientNumber
-            | FedOp::StartParams
-            | FedOp::Uniform(_)
-            | FedOp::Normal(_)
-            | FedOp::Permutation(_)
-            | FedOp::InitialParams(_)
-            | FedOp::Public(..)
-            | FedOp::Call(_)
-            | FedOp::Super(_),
-        )
-        | OpKind::Opt(OptOp::OneBatch | OptOp::SampleRows | OptOp::SmallestRows | OptOp::Grad)
-        | OpKind::Arith(_)
-        | OpKind::External(_)
-        | OpKind::Tree(_)
-        | OpKind::Privacy(
-            PrivacyOp::Release(_)
-            | PrivacyOp::Clip
-            | PrivacyOp::Noise
-            | PrivacyOp::TreeNoise
-            | PrivacyOp::ClipRows
-            | PrivacyOp::Laplace
-            | PrivacyOp::L1Rows
-            | PrivacyOp::Claim(_),
-        ) => None,
+        kind if kind.state().is_some_and(|state| state.sets()) => Some(STATE),
+        _ => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::super::{Broken, FedOp, Module, OpKind, VerifyError};
+use super::super::{Broken, Module, VerifyError};
 use super::error;
 
 /// 17. A state that a round reads is set by the round, before or after: otherwise it would be
@@ -11,35 +11,24 @@ pub(super) fn reads_are_written(module: &Module) -> Vec<VerifyError> {
     if module.resumes {
         return vec![];
     }
-    let key = |kind: &OpKind| match kind {
-        OpKind::Fed(
-            FedOp::SetServerState(state)
-            | FedOp::ServerState(state, _)
-            | FedOp::ServerStateOr(state),
-        ) => Some((true, state.clone())),
-        OpKind::Fed(
-            FedOp::SetClientState(state) | FedOp::ClientState(state, _) | FedOp::Personal(state, _),
-        ) => Some((false, state.clone())),
-        _ => None,
-    };
-    let sets = module.all_ops().filter(|op| {
-        matches!(
-            op.kind,
-            OpKind::Fed(FedOp::SetServerState(_) | FedOp::SetClientState(_))
-        )
+    let (sets, reads): (Vec<_>, Vec<_>) = module
+        .all_ops()
+        .filter_map(|op| op.kind.state().map(|state| (op, state)))
+        .partition(|(_, state)| state.sets());
+    let written: HashSet<_> = sets.iter().map(|(_, s)| (s.place, s.name)).collect();
+    let unwritten = reads
+        .into_iter()
+        .filter(|(_, read)| !written.contains(&(read.place, read.name)));
+    let broken = unwritten.map(|(op, read)| {
+        let state = read.name.to_owned();
+        error(op, Broken::NeverWritten { state })
     });
-    let written: HashSet<_> = sets.filter_map(|op| key(&op.kind)).collect();
-    let unwritten = module.all_ops().filter_map(|op| {
-        let (on_server, state) = key(&op.kind)?;
-        let missing = !written.contains(&(on_server, state.clone()));
-        missing.then(|| error(op, Broken::NeverWritten { state }))
-    });
-    unwritten.collect()
+    broken.collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::Kind;
+    use super::super::super::{FedOp, Kind, OpKind};
     use super::super::testing::{averaged, broken, round};
     use super::*;
     use crate::fed::TreeOp;

@@ -1,93 +1,89 @@
-//! The place, the effect and the direction of each `fed.*` operation, and whether it is collective.
+//! The place, the effect and the direction of each `fed.*` operation, whether it is collective, and the
+//! state that it uses.
 
 use super::super::Place;
 use super::choice::Choice;
 use super::direction::Direction;
 use super::effect::Effect;
 use super::fed::FedOp;
+use super::state_access::{Access, StateUse};
 
-impl FedOp {
-    pub(super) fn place(&self) -> Option<Place> {
-        match self {
-            Self::Sample
-            | Self::AllClients
-            | Self::Within
-            | Self::Outside
-            | Self::CurrentCohort
-            | Self::Rotating
-            | Self::Reshuffled
-            | Self::Choose(_)
-            | Self::Members
-            | Self::CohortSize
-            | Self::Restrict
-            | Self::NthLargest
-            | Self::Seconds
-            | Self::InitialParams(_)
-            | Self::Arrivals
-            | Self::Dispatch
-            | Self::Staleness
-            | Self::Broadcast
-            | Self::Map
-            | Self::InTurn
-            | Self::Matrix(..)
-            | Self::Mix(_)
-            | Self::Consensus
-            | Self::Reduce(_)
-            | Self::Gather
-            | Self::Scatter
-            | Self::Concat
-            | Self::Positions
-            | Self::Pairwise(_)
-            | Self::Split(_)
-            | Self::StartParams
-            | Self::ClientLabels
-            | Self::ServerState(..)
-            | Self::ServerStateOr(_)
-            | Self::SetServerState(_) => Some(Place::Server),
-            Self::NumExamples
-            | Self::GlobalParams
-            | Self::ClientState(..)
-            | Self::SetClientState(_)
-            | Self::Personal(..)
-            | Self::Encode(_)
-            | Self::LocalClasses
-            | Self::LabelCounts => Some(Place::Client),
-            Self::Call(hook) | Self::Super(hook) => Some(hook.place()),
-            Self::Hyper(_)
-            | Self::RoundIndex
-            | Self::NumClients
-            | Self::Uniform(_)
-            | Self::Normal(_)
-            | Self::Permutation(_)
-            | Self::ClientNumber
-            | Self::EveryClass
-            | Self::ZeroInputs
-            | Self::Public(..) => None,
+/// What passes ask about an op, besides its types. The methods of [`OpKind`](super::OpKind) of the same
+/// names document the fields.
+#[derive(Debug)]
+pub(super) struct Properties<'a> {
+    pub place: Option<Place>,
+    pub effect: Effect,
+    pub direction: Option<Direction>,
+    pub is_collective: bool,
+    pub state: Option<StateUse<'a>>,
+}
+
+impl<'a> Properties<'a> {
+    /// A pure op that may run anywhere.
+    const ANYWHERE: Self = Properties {
+        place: None,
+        effect: Effect::Pure,
+        direction: None,
+        is_collective: false,
+        state: None,
+    };
+
+    /// A pure op of one place.
+    const fn at(place: Place) -> Self {
+        Properties {
+            place: Some(place),
+            ..Self::ANYWHERE
         }
     }
 
-    pub(super) fn effect(&self) -> Effect {
+    /// A pure op of the server on a whole cohort.
+    const COLLECTIVE: Self = Properties {
+        is_collective: true,
+        ..Self::at(Place::Server)
+    };
+
+    fn with(self, effect: Effect) -> Self {
+        Properties { effect, ..self }
+    }
+
+    /// An op that draws at random under a condition.
+    fn draws_if(self, random: bool) -> Self {
+        match random {
+            true => self.with(Effect::Draws),
+            false => self,
+        }
+    }
+
+    fn sending(self, direction: Direction) -> Self {
+        Properties {
+            direction: Some(direction),
+            ..self
+        }
+    }
+
+    /// An op that uses a state of a place.
+    fn state(place: Place, access: Access, name: &'a str) -> Self {
+        Properties {
+            state: Some(StateUse {
+                name,
+                place,
+                access,
+            }),
+            effect: match access {
+                Access::Read | Access::ReadOr => Effect::Reads,
+                Access::Set => Effect::Writes,
+            },
+            ..Self::at(place)
+        }
+    }
+}
+
+impl FedOp {
+    /// Its properties. All are answered here, so that whoever adds an op decides about each of them.
+    pub(super) fn properties(&self) -> Properties<'_> {
         match self {
-            Self::SetServerState(_) | Self::SetClientState(_) | Self::Call(_) | Self::Super(_) => {
-                Effect::Writes
-            }
-            Self::ServerState(..)
-            | Self::ServerStateOr(_)
-            | Self::ClientState(..)
-            | Self::Personal(..) => Effect::Reads,
-            Self::Sample
-            | Self::Arrivals
-            | Self::Choose(Choice::Bernoulli | Choice::SampleBy)
-            | Self::Uniform(_)
-            | Self::Normal(_)
-            | Self::Permutation(_) => Effect::Draws,
-            Self::Mix(topology) if topology.is_random() => Effect::Draws,
-            Self::Encode(encoding) if encoding.is_random() => Effect::Draws,
-            Self::Map | Self::InTurn => Effect::Regions,
-            Self::Hyper(_)
-            | Self::RoundIndex
-            | Self::NumClients
-            | Self::AllClients
+            Self::AllClients
             | Self::Within
             | Self::Outside
             | Self::CurrentCohort
@@ -98,149 +94,53 @@ impl FedOp {
             | Self::CohortSize
             | Self::Restrict
             | Self::NthLargest
-            | Self::Seconds
-            | Self::InitialParams(_)
-            | Self::Dispatch
             | Self::Staleness
-            | Self::Broadcast
-            | Self::Reduce(_)
-            | Self::Gather
-            | Self::Scatter
-            | Self::Concat
-            | Self::Positions
-            | Self::EveryClass
-            | Self::LocalClasses
-            | Self::LabelCounts
-            | Self::ZeroInputs
-            | Self::Public(..)
-            | Self::ClientLabels
-            | Self::NumExamples
-            | Self::ClientNumber
-            | Self::Pairwise(_)
-            | Self::Split(_)
-            | Self::StartParams
-            | Self::GlobalParams
-            | Self::Encode(_)
-            | Self::Matrix(..)
-            | Self::Mix(_)
-            | Self::Consensus => Effect::Pure,
-        }
-    }
-
-    pub(super) fn direction(&self) -> Option<Direction> {
-        match self {
-            Self::Broadcast | Self::Dispatch | Self::Scatter => Some(Direction::Down),
-            Self::Reduce(_) | Self::Gather => Some(Direction::Up),
-            Self::Mix(_) => Some(Direction::Across),
-            Self::Hyper(_)
-            | Self::RoundIndex
-            | Self::NumClients
-            | Self::Sample
-            | Self::AllClients
-            | Self::Within
-            | Self::Outside
-            | Self::CurrentCohort
-            | Self::Rotating
-            | Self::Reshuffled
-            | Self::Choose(_)
-            | Self::Members
-            | Self::CohortSize
-            | Self::Restrict
-            | Self::NthLargest
-            | Self::Seconds
-            | Self::Uniform(_)
-            | Self::Normal(_)
-            | Self::Permutation(_)
-            | Self::InitialParams(_)
-            | Self::Arrivals
-            | Self::Staleness
-            | Self::Map
-            | Self::InTurn
             | Self::Concat
             | Self::Positions
             | Self::Pairwise(_)
             | Self::Split(_)
-            | Self::ClientLabels
-            | Self::EveryClass
-            | Self::LocalClasses
-            | Self::LabelCounts
-            | Self::ZeroInputs
-            | Self::Public(..)
-            | Self::NumExamples
-            | Self::ClientNumber
-            | Self::StartParams
-            | Self::GlobalParams
-            | Self::ServerState(..)
-            | Self::ServerStateOr(_)
-            | Self::SetServerState(_)
-            | Self::ClientState(..)
-            | Self::SetClientState(_)
-            | Self::Personal(..)
-            | Self::Encode(_)
+            | Self::Consensus => Properties::COLLECTIVE,
+            Self::Sample | Self::Arrivals | Self::Choose(Choice::Bernoulli | Choice::SampleBy) => {
+                Properties::COLLECTIVE.with(Effect::Draws)
+            }
+            Self::Map | Self::InTurn => Properties::COLLECTIVE.with(Effect::Regions),
+            Self::Broadcast | Self::Dispatch | Self::Scatter => {
+                Properties::COLLECTIVE.sending(Direction::Down)
+            }
+            Self::Reduce(_) | Self::Gather => Properties::COLLECTIVE.sending(Direction::Up),
+            Self::Mix(topology) => {
+                let sent = Properties::COLLECTIVE.sending(Direction::Across);
+                sent.draws_if(topology.is_random())
+            }
+            Self::Seconds
+            | Self::InitialParams(_)
             | Self::Matrix(..)
-            | Self::Consensus
-            | Self::Call(_)
-            | Self::Super(_) => None,
-        }
-    }
-
-    pub(in crate::fed) fn is_collective(&self) -> bool {
-        match self {
-            Self::Sample
-            | Self::AllClients
-            | Self::Within
-            | Self::Outside
-            | Self::CurrentCohort
-            | Self::Rotating
-            | Self::Reshuffled
-            | Self::Choose(_)
-            | Self::Members
-            | Self::CohortSize
-            | Self::Restrict
-            | Self::NthLargest
-            | Self::Arrivals
-            | Self::Dispatch
-            | Self::Staleness
-            | Self::Broadcast
-            | Self::Map
-            | Self::InTurn
-            | Self::Mix(_)
-            | Self::Consensus
-            | Self::Reduce(_)
-            | Self::Gather
-            | Self::Scatter
-            | Self::Concat
-            | Self::Pairwise(_)
-            | Self::Split(_)
-            | Self::Positions => true,
+            | Self::StartParams
+            | Self::ClientLabels => Properties::at(Place::Server),
+            Self::NumExamples | Self::GlobalParams | Self::LocalClasses | Self::LabelCounts => {
+                Properties::at(Place::Client)
+            }
+            Self::Encode(encoding) => Properties::at(Place::Client).draws_if(encoding.is_random()),
+            Self::ServerState(name, _) => Properties::state(Place::Server, Access::Read, name),
+            Self::ServerStateOr(name) => Properties::state(Place::Server, Access::ReadOr, name),
+            Self::SetServerState(name) => Properties::state(Place::Server, Access::Set, name),
+            Self::ClientState(name, _) => Properties::state(Place::Client, Access::Read, name),
+            Self::Personal(name, _) => Properties::state(Place::Client, Access::ReadOr, name),
+            Self::SetClientState(name) => Properties::state(Place::Client, Access::Set, name),
+            // Once it is linked, it may set a state.
+            Self::Call(hook) | Self::Super(hook) => {
+                Properties::at(hook.place()).with(Effect::Writes)
+            }
             Self::Hyper(_)
             | Self::RoundIndex
             | Self::NumClients
-            | Self::Seconds
-            | Self::Uniform(_)
-            | Self::Normal(_)
-            | Self::Permutation(_)
-            | Self::InitialParams(_)
-            | Self::ClientLabels
-            | Self::EveryClass
-            | Self::LocalClasses
-            | Self::LabelCounts
-            | Self::ZeroInputs
-            | Self::Public(..)
-            | Self::NumExamples
             | Self::ClientNumber
-            | Self::StartParams
-            | Self::GlobalParams
-            | Self::ServerState(..)
-            | Self::ServerStateOr(_)
-            | Self::SetServerState(_)
-            | Self::ClientState(..)
-            | Self::SetClientState(_)
-            | Self::Personal(..)
-            | Self::Encode(_)
-            | Self::Matrix(..)
-            | Self::Call(_)
-            | Self::Super(_) => false,
+            | Self::EveryClass
+            | Self::ZeroInputs
+            | Self::Public(..) => Properties::ANYWHERE,
+            Self::Uniform(_) | Self::Normal(_) | Self::Permutation(_) => {
+                Properties::ANYWHERE.with(Effect::Draws)
+            }
         }
     }
 }

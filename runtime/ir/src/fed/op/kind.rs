@@ -1,6 +1,6 @@
 //! The kind of an op, and the properties that all ops have.
 
-use super::super::Place;
+use super::super::{Hyper, HyperValue, Place};
 use super::direction::Direction;
 use super::effect::Effect;
 use super::{ArithOp, ExternalOp, FedOp, OptOp, PrivacyOp, TreeOp};
@@ -80,7 +80,7 @@ impl OpKind {
     /// The place where it must run; `None` if it may run on the server and on clients.
     pub fn place(&self) -> Option<Place> {
         match self {
-            Self::Fed(op) => op.place(),
+            Self::Fed(op) => op.properties().place,
             Self::Opt(op) => op.place(),
             Self::Privacy(op) => op.place(),
             Self::External(ExternalOp::Column(..)) => Some(Place::Client),
@@ -95,7 +95,7 @@ impl OpKind {
     /// What it does besides computing results.
     pub fn effect(&self) -> Effect {
         match self {
-            Self::Fed(op) => op.effect(),
+            Self::Fed(op) => op.properties().effect,
             Self::Opt(op) => op.effect(),
             Self::Privacy(op) => op.effect(),
             Self::Arith(_) | Self::External(_) | Self::Tree(_) => Effect::Pure,
@@ -107,7 +107,7 @@ impl OpKind {
     /// [`Module::uploaded`](super::super::Module::uploaded).
     pub fn direction(&self) -> Option<Direction> {
         match self {
-            Self::Fed(op) => op.direction(),
+            Self::Fed(op) => op.properties().direction,
             Self::Arith(_)
             | Self::Opt(_)
             | Self::External(_)
@@ -119,7 +119,7 @@ impl OpKind {
     /// Whether it concerns a whole cohort, so that it cannot be in the code of one client.
     pub fn is_collective(&self) -> bool {
         match self {
-            Self::Fed(op) => op.is_collective(),
+            Self::Fed(op) => op.properties().is_collective,
             Self::Privacy(op) => matches!(op, PrivacyOp::Claim(_) | PrivacyOp::TreeNoise),
             Self::Arith(_) | Self::Opt(_) | Self::External(_) | Self::Tree(_) => false,
         }
@@ -132,6 +132,17 @@ impl OpKind {
             Self::Fed(op) => matches!(op, FedOp::Hyper(_)),
             Self::Arith(op) => op.is_constant(),
             Self::Opt(_) | Self::External(_) | Self::Tree(_) | Self::Privacy(_) => false,
+        }
+    }
+
+    /// What a literal or a hyper-parameter is, of those of a module. What is made of them by arithmetic is up
+    /// to [`ConstEval`](super::super::ConstEval).
+    pub fn known(&self, hypers: &[Hyper]) -> Option<HyperValue> {
+        match self {
+            Self::Arith(ArithOp::Const(x)) => Some(HyperValue::Float(*x)),
+            Self::Arith(ArithOp::IndexConst(n)) => Some(HyperValue::Int(*n)),
+            Self::Fed(FedOp::Hyper(index)) => Some(hypers.get(*index)?.value.clone()),
+            _ => None,
         }
     }
 

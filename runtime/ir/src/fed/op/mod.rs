@@ -16,6 +16,7 @@ mod kind;
 mod opt;
 mod privacy;
 mod reduce;
+mod state_access;
 mod topology;
 mod tree;
 mod walk;
@@ -31,6 +32,7 @@ pub use kind::OpKind;
 pub use opt::OptOp;
 pub use privacy::{Dp, PrivacyOp};
 pub use reduce::{Pairwise, Reduce};
+pub use state_access::{Access, StateUse};
 pub use topology::Topology;
 pub use tree::TreeOp;
 

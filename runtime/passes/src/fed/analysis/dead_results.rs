@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use fedround_ir::fed::{FedOp, Kind, Module, Op, OpKind, Place, Value};
+use fedround_ir::fed::{FedOp, Kind, Module, Op, OpKind, Place, StateUse, Value};
 
 use super::warnings::Warning;
 
@@ -22,17 +22,11 @@ pub(crate) fn unused(module: &Module) -> Vec<Warning> {
     search.found
 }
 
-/// The states that a module reads: whether the server's, and which.
-fn states_read(module: &Module) -> impl Iterator<Item = (bool, &str)> {
-    module.all_ops().filter_map(|op| match &op.kind {
-        OpKind::Fed(FedOp::ServerState(state, _) | FedOp::ServerStateOr(state)) => {
-            Some((true, state.as_str()))
-        }
-        OpKind::Fed(FedOp::ClientState(state, _) | FedOp::Personal(state, _)) => {
-            Some((false, state.as_str()))
-        }
-        _ => None,
-    })
+/// The states that a module reads: whose they are, and which.
+fn states_read(module: &Module) -> impl Iterator<Item = (Place, &str)> {
+    let states = module.all_ops().filter_map(|op| op.kind.state());
+    let read = states.filter(|state| !state.sets());
+    read.map(|state| (state.place, state.name))
 }
 
 impl Warning {
@@ -40,9 +34,9 @@ impl Warning {
     /// evaluation.
     pub fn is_of_state_read_in(&self, module: &Module) -> bool {
         match self {
-            Self::UnreadState {
-                of_server, state, ..
-            } => states_read(module).any(|read| read == (*of_server, state.as_str())),
+            Self::UnreadState { place, state, .. } => {
+                states_read(module).any(|read| read == (*place, state.as_str()))
+            }
             _ => false,
         }
     }
@@ -51,8 +45,8 @@ impl Warning {
 struct Search<'m> {
     module: &'m Module,
     reads: HashSet<Value>,
-    /// States that are read: whether the server's, and which.
-    states: HashSet<(bool, &'m str)>,
+    /// States that are read: whose they are, and which.
+    states: HashSet<(Place, &'m str)>,
     found: Vec<Warning>,
 }
 
@@ -78,27 +72,23 @@ impl Search<'_> {
                 self.found.push(Warning::UnusedUpload { loc: op.loc });
             }
             // A number of the server is reported.
-            (OpKind::Fed(FedOp::SetServerState(state)), _) if !self.sets_number(op) => {
-                self.state(true, state, op);
+            _ if self.sets_number(op) => {}
+            _ => {
+                let set = op.kind.state().filter(StateUse::sets);
+                let unread = set.filter(|set| !self.states.contains(&(set.place, set.name)));
+                self.found.extend(unread.map(|set| Warning::UnreadState {
+                    place: set.place,
+                    state: set.name.to_owned(),
+                    loc: op.loc,
+                }));
             }
-            (OpKind::Fed(FedOp::SetClientState(state)), _) => self.state(false, state, op),
-            _ => {}
         }
     }
 
-    /// Whether an op sets one number, which is not of a client.
+    /// Whether an op has one operand, a number: one that sets a state sets the server's, and not one of
+    /// the server's for a client.
     fn sets_number(&self, op: &Op) -> bool {
         matches!(op.operands.as_slice(), [value] if self.module.type_of(*value).kind == Kind::Scalar)
-    }
-
-    fn state(&mut self, of_server: bool, state: &str, op: &Op) {
-        if !self.states.contains(&(of_server, state)) {
-            self.found.push(Warning::UnreadState {
-                of_server,
-                state: state.to_owned(),
-                loc: op.loc,
-            });
-        }
     }
 }
 

@@ -92,7 +92,7 @@ fn of_op(module: &Module, op: &Op, onto: Option<usize>) -> Option<Encoded> {
     let (number, formula) = match op.operands.get(1) {
         None => (0.0, format!("{name}(P)")),
         Some(setting) => {
-            let number = module.constant(*setting)?;
+            let number = module.known(*setting)?.number()?;
             let made = module.all_ops().find(|op| op.results.contains(setting));
             let text = match made.map(|op| &op.kind) {
                 Some(OpKind::Fed(FedOp::Hyper(i))) => module.hyper_label(*i),

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use fedround_ir::fed::{
-    Analysis, ArithOp, FedOp, Math, Module, Op, OpKind, PrivacyOp, Reduce, TreeOp, Value, solve,
+    Access, Analysis, ArithOp, FedOp, Math, Module, Op, OpKind, PrivacyOp, Reduce, TreeOp, Value,
+    solve,
 };
 
 use super::leaves::Leaves;
@@ -140,22 +141,14 @@ impl Analysis for Unchanging {
             (OpKind::Tree(TreeOp::ReplaceParts(names)), [a, b]) => a.replace_parts(names, b),
             // What was kept is of an earlier round, of which the argument may have been another.
             // A state is zeros before it is first set.
-            (
-                OpKind::Fed(
-                    FedOp::ServerState(..)
-                    | FedOp::ServerStateOr(_)
-                    | FedOp::ClientState(..)
-                    | FedOp::Personal(..),
-                ),
-                _,
-            ) if self.resumes => unknown,
-            (OpKind::Fed(FedOp::ServerState(..) | FedOp::ClientState(..)), [.., kept]) => {
-                Unchanged::zero(kept.zero.clone())
-            }
-            (OpKind::Fed(FedOp::ServerStateOr(_) | FedOp::Personal(..)), [.., first, kept]) => {
-                Unchanged::zero(first.zero.and(&kept.zero))
-            }
-            _ => unknown,
+            (kind, inputs) => match (kind.state().map(|state| state.access), inputs) {
+                _ if self.resumes => unknown,
+                (Some(Access::Read), [.., kept]) => Unchanged::zero(kept.zero.clone()),
+                (Some(Access::ReadOr), [.., first, kept]) => {
+                    Unchanged::zero(first.zero.and(&kept.zero))
+                }
+                _ => unknown,
+            },
         }
     }
 }

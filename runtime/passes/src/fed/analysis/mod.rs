@@ -14,9 +14,7 @@ mod warnings;
 
 pub(crate) use client_reads::Needless;
 pub(crate) use dead_results::unused;
-pub use dp::{
-    CohortSum, Draw, Mechanism, Mechanisms, NoiseKind, Repetitions, RowSteps, Unit, mechanisms,
-};
+pub use dp::{CohortSum, Draw, Mechanism, Mechanisms, NoiseKind, RowSteps, Unit, mechanisms};
 pub use encoded::{Encoded, codec, encoded};
 pub use leaf_facts::{zero_trees, zeros};
 pub use leaves::Leaves;

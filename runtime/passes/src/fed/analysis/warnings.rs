@@ -3,7 +3,7 @@
 use std::fmt;
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{FedOp, Func, Hook, Module, OpKind, Region};
+use fedround_ir::fed::{FedOp, Func, Hook, Module, OpKind, Place, Region};
 
 use super::standard_hooks::is_standard;
 
@@ -37,8 +37,8 @@ pub enum Warning {
     },
     /// Nothing reads a state that is set.
     UnreadState {
-        /// Whether it is the server's.
-        of_server: bool,
+        /// Who has it: the server, or each client one of its own.
+        place: Place,
         /// Its name, with that of its layer.
         state: String,
         /// Where it is set.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use fedround_ir::fed::{ArithOp, FedOp, Hyper, HyperValue, Math, OpKind, TreeOp, Value};
+use fedround_ir::fed::{ArithOp, Hyper, Math, OpKind, TreeOp, Value};
 
 /// The replacement of an op.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,33 +23,15 @@ pub(super) struct Definitions<'m> {
 impl Definitions<'_> {
     /// The value as a number, if this program fixes it.
     fn number(&self, value: Value) -> Option<f64> {
-        match self.by_value.get(&value)?.0 {
-            OpKind::Arith(ArithOp::Const(x)) => Some(x),
-            OpKind::Arith(ArithOp::Real) => Some(
-                self.count(
-                    *self
-                        .operand(value, &OpKind::Arith(ArithOp::Real))?
-                        .first()?,
-                )? as f64,
-            ),
-            OpKind::Fed(FedOp::Hyper(index)) => match self.hypers.get(index)?.value {
-                HyperValue::Float(x) => Some(x),
-                _ => None,
-            },
-            _ => None,
+        match self.by_value.get(&value)? {
+            (OpKind::Arith(ArithOp::Real), operands) => self.number(*operands.first()?),
+            (kind, _) => kind.known(self.hypers)?.number(),
         }
     }
 
     /// The value as a count, if this program fixes it.
     pub(super) fn count(&self, value: Value) -> Option<usize> {
-        match self.by_value.get(&value)?.0 {
-            OpKind::Arith(ArithOp::IndexConst(n)) => Some(n),
-            OpKind::Fed(FedOp::Hyper(index)) => match self.hypers.get(index)?.value {
-                HyperValue::Int(n) => Some(n),
-                _ => None,
-            },
-            _ => None,
-        }
+        self.by_value.get(&value)?.0.known(self.hypers)?.count()
     }
 
     fn is(&self, value: Value, number: f64) -> bool {
@@ -190,6 +172,8 @@ fn apply(math: Math, x: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use fedround_ir::fed::{FedOp, HyperValue};
+
     use super::*;
 
     const A: Value = Value(0);

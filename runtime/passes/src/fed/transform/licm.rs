@@ -97,16 +97,9 @@ fn is_work(kind: &OpKind) -> bool {
         OpKind::Tree(_)
         | OpKind::Privacy(PrivacyOp::Clip | PrivacyOp::ClipRows | PrivacyOp::L1Rows)
         | OpKind::External(ExternalOp::Apply(_) | ExternalOp::Loss(_) | ExternalOp::Function(_))
-        | OpKind::Fed(
-            FedOp::ClientState(..)
-            | FedOp::ServerState(..)
-            | FedOp::ServerStateOr(_)
-            | FedOp::Personal(..)
-            | FedOp::Public(..)
-            | FedOp::Encode(_),
-        ) => true,
-        OpKind::Fed(_)
-        | OpKind::Arith(_)
+        | OpKind::Fed(FedOp::Public(..) | FedOp::Encode(_)) => true,
+        OpKind::Fed(_) => kind.effect() == Effect::Reads,
+        OpKind::Arith(_)
         | OpKind::Opt(_)
         | OpKind::External(ExternalOp::Column(..))
         | OpKind::Privacy(

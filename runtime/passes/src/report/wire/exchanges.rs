@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use fedround_ir::fed::{ConstEval, FedOp, Module, Op, OpKind, OptOp, Region, Value};
+use fedround_ir::fed::{
+    ConstEval, FedOp, Module, Op, OpKind, OptOp, Place, Region, StateUse, Value,
+};
 
 /// How many turns of a loop are followed one by one. From there on, each turn comes after as many more
 /// uploads as the one before it.
@@ -93,17 +95,16 @@ impl<'m> Exchanges<'m> {
     /// after what it received.
     fn through_states(&mut self, map: &'m Op, received: usize) -> usize {
         let mut after = received;
-        for op in map.with_inner() {
-            if let OpKind::Fed(FedOp::ClientState(name, _) | FedOp::Personal(name, _)) = &op.kind {
-                let kept = self.kept.get(name.as_str()).copied();
-                after = after.max(kept.unwrap_or_default());
-            }
+        let states = map.with_inner().filter_map(|op| op.kind.state());
+        let own = states.filter(|state| state.place == Place::Client);
+        let (sets, reads): (Vec<_>, Vec<_>) = own.partition(StateUse::sets);
+        for read in reads {
+            let kept = self.kept.get(read.name).copied();
+            after = after.max(kept.unwrap_or_default());
         }
-        for op in map.with_inner() {
-            if let OpKind::Fed(FedOp::SetClientState(name)) = &op.kind {
-                let kept = self.kept.entry(name).or_default();
-                *kept = (*kept).max(after);
-            }
+        for set in sets {
+            let kept = self.kept.entry(set.name).or_default();
+            *kept = (*kept).max(after);
         }
         after
     }

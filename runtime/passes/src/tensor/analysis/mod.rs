@@ -3,5 +3,5 @@
 mod cost;
 mod coverage;
 
-pub use cost::{Cost, NodeCost, bytes, cost};
+pub use cost::{Cost, NodeCost, cost};
 pub use coverage::{Coverage, Gradient, coverage};

@@ -4,7 +4,8 @@ use fedround::__private::{for_each, range};
 use fedround::prelude::*;
 use fedround::{Definer, cross_entropy};
 
-use super::{Mechanism, Repetitions, RowSteps, Unit, mechanisms};
+use super::{Mechanism, RowSteps, Unit, mechanisms};
+use crate::loop_count::LoopCount;
 use crate::testing::{Closure, linked};
 
 /// The only mechanism of a round of clients that train by `train`.
@@ -32,9 +33,9 @@ fn step(k: &ClientCx, w: &Params, (x, y): (&Tensor, &Labels)) -> Params {
     w - 0.1 * g.clip(2.0).noise(3.0)
 }
 
-fn repetitions(times: u64, batches: &[u64]) -> Option<Repetitions> {
+fn repetitions(times: u64, batches: &[u64]) -> Option<LoopCount> {
     let batches = batches.to_vec();
-    Some(Repetitions { times, batches })
+    Some(LoopCount { times, batches })
 }
 
 #[test]

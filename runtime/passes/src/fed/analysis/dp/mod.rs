@@ -19,8 +19,9 @@ use fedround_ir::fed::{
     Value,
 };
 
+use crate::loop_count::LoopCount;
+
 pub use cohort_sum::{CohortSum, Draw};
-pub use repetitions::Repetitions;
 pub use row_steps::RowSteps;
 
 /// The distribution of the noise.
@@ -64,7 +65,7 @@ pub struct Mechanism {
     pub cohort: Option<CohortSum>,
     /// How often a round adds it, so that it may tell of a row or a client several times; `None` if that is
     /// not known before the round.
-    pub repetitions: Option<Repetitions>,
+    pub repetitions: Option<LoopCount>,
     /// The place where the noise is added.
     pub loc: Loc,
 }

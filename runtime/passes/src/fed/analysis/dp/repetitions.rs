@@ -3,51 +3,26 @@
 use fedround_ir::fed::{FedOp, Op, OpKind, OptOp, Place, Value};
 
 use super::{Finder, Unit};
-
-/// How often a round adds noise for one client, or on the server.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Repetitions {
-    /// Repetitions and epochs of the loops around it, multiplied.
-    pub times: u64,
-    /// Batch sizes of the loops over a client's examples around it, outermost first: each runs once for
-    /// each batch.
-    pub batches: Vec<u64>,
-}
-
-impl Repetitions {
-    /// The number in a round, for a client with this many examples.
-    pub fn count(&self, examples: u64) -> u64 {
-        let batches = self.batches.iter();
-        let batches = batches.map(|&size| examples.div_ceil(size.max(1)));
-        batches.fold(self.times, u64::saturating_mul)
-    }
-}
+use crate::loop_count::LoopCount;
 
 impl Finder<'_> {
     /// How often noise is added inside of some ops; `None` if that is not known before the round.
-    pub(super) fn repetitions(&self, around: &[&Op], unit: Unit) -> Option<Repetitions> {
-        let mut all = Repetitions {
-            times: 1,
-            batches: vec![],
-        };
+    pub(super) fn repetitions(&self, around: &[&Op], unit: Unit) -> Option<LoopCount> {
+        let mut all = LoopCount::ONCE;
         for op in around {
             let count = |i: usize| Some(self.known.count(*op.operands.get(i)?)? as u64);
             match &op.kind {
-                OpKind::Opt(OptOp::Repeat) => all.times = all.times.saturating_mul(count(0)?),
-                OpKind::Opt(OptOp::ForBatches) => {
-                    all.times = all.times.saturating_mul(count(1)?);
-                    all.batches.push(count(2)?);
-                }
                 // Each row is in exactly one batch.
                 OpKind::Opt(OptOp::Collect) if unit == Unit::Row => {}
-                OpKind::Opt(OptOp::Collect) => all.batches.push(count(1)?),
-                OpKind::Opt(OptOp::ForRows(n)) => {
-                    all.times = all.times.saturating_mul(count(0)?);
-                    let rows = op.operands.get(2..2 + n)?;
-                    if !rows.iter().any(|rows| self.are_a_clients(*rows)) {
-                        return None;
+                OpKind::Opt(kind) => {
+                    all.enter(kind, count)?;
+                    if let OptOp::ForRows(n) = kind {
+                        let rows = op.operands.get(2..2 + n)?;
+                        if !rows.iter().any(|rows| self.are_a_clients(*rows)) {
+                            return None;
+                        }
+                        all.batches.push(count(1)?);
                     }
-                    all.batches.push(count(1)?);
                 }
                 // What is noised in one client's turn is in what the others train on: no bound is claimed.
                 OpKind::Fed(FedOp::InTurn) => return None,

@@ -68,7 +68,7 @@ pub fn cost(graph: &Graph) -> Cost {
 }
 
 /// Bytes of a value.
-pub fn bytes(ty: &TensorType) -> u64 {
+fn bytes(ty: &TensorType) -> u64 {
     let element = match ty.dtype {
         DType::F32 | DType::I32 => 4,
         DType::BF16 | DType::F16 => 2,
