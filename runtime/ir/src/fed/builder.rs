@@ -1,57 +1,11 @@
 //! Builds a module op by op, with a stack of open regions.
 
+use super::build_error::BuildError;
 use super::{
     FedOp, Func, Hook, Hyper, HyperValue, Layer, Module, Op, OpKind, Place, Region, Type, Value,
     signature,
 };
 use crate::Loc;
-
-/// A wrong sequence of builder calls, or a value that cannot be staged.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum BuildError {
-    /// An op outside every function.
-    #[error("{loc}: {op} is staged outside every hook; stage ops in a hook's body")]
-    NoRegion {
-        /// The op.
-        op: String,
-        /// Where.
-        loc: Loc,
-    },
-    /// A region was closed that was never opened, or a function while a region was open.
-    #[error("{loc}: a region ends that never began")]
-    Unbalanced {
-        /// Where.
-        loc: Loc,
-    },
-    /// A negative count.
-    #[error("{loc}: a count must be at least 0, found {found}")]
-    Negative {
-        /// The count.
-        found: i64,
-        /// Where.
-        loc: Loc,
-    },
-    /// A column that code on the server does not have.
-    #[error(
-        "{loc}: the model's loss is of `{column}`, which the server does not have; use `k.apply` and a loss of what clients release"
-    )]
-    NoColumn {
-        /// The column.
-        column: String,
-        /// Where.
-        loc: Loc,
-    },
-    /// A value of another algorithm's graph.
-    #[error(
-        "{loc}: {op} mixes values of two algorithms; stage it from one algorithm's arguments only"
-    )]
-    Foreign {
-        /// The op.
-        op: &'static str,
-        /// Where.
-        loc: Loc,
-    },
-}
 
 #[derive(Debug)]
 struct Open {

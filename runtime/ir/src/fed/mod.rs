@@ -7,6 +7,7 @@
 //! other by `fed.call` and `fed.super`. After it, the module has one `fed.round` with everything
 //! inlined. [`verify_linked`] checks a module in that form.
 
+mod build_error;
 mod builder;
 mod checks;
 mod const_eval;
@@ -27,8 +28,10 @@ mod types;
 mod verify;
 mod verify_error;
 mod verify_ops;
+mod verify_values;
 
-pub use builder::{BuildError, Builder};
+pub use build_error::BuildError;
+pub use builder::Builder;
 pub use const_eval::ConstEval;
 pub use equal::{difference, equal};
 pub use flow::{Analysis, Facts, solve};

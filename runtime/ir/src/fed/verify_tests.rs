@@ -1,6 +1,8 @@
 //! One breach per invariant of [`verify`](super::verify), each the only one in its module.
 
-use super::super::{ArithOp, Builder, FedOp, HyperValue, Kind, OpKind, OptOp, Reduce, TreeOp};
+use super::super::{
+    ArithOp, Builder, FedOp, HyperValue, Kind, OpKind, OptOp, Reduce, TreeOp, Type,
+};
 use super::*;
 
 pub(in crate::fed) fn loc() -> Loc {

@@ -18,6 +18,7 @@
 
 mod print;
 mod reads;
+mod regions;
 mod split;
 #[cfg(test)]
 mod tests;

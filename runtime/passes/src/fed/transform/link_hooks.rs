@@ -17,10 +17,10 @@
 use std::collections::{HashMap, HashSet};
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{FedOp, Func, Hook, Kind, Module, Op, OpKind, Region, Type, Value};
+use fedround_ir::fed::{FedOp, Func, Hook, Kind, Module, Op, OpKind, Region, Value};
 
 use super::link_error::LinkError;
-use super::sent_params::{Received, SentParams};
+use super::sent_params::SentParams;
 use crate::error::PassError;
 
 /// Binds and inlines all hooks of a verified module. The result has one function.
@@ -82,25 +82,25 @@ fn definition(module: &Module, hook: Hook, below: usize) -> Option<&Func> {
     candidates.max_by_key(|func| func.layer)
 }
 
-type Values = HashMap<Value, Value>;
+pub(super) type Values = HashMap<Value, Value>;
 
 /// Whose code is being inlined, and what the client in scope was sent.
 #[derive(Clone, Copy)]
-struct Frame {
-    layer: usize,
-    received: Option<Value>,
+pub(super) struct Frame {
+    pub layer: usize,
+    pub received: Option<Value>,
 }
 
-struct Linker<'m> {
+pub(super) struct Linker<'m> {
     source: &'m Module,
-    target: Module,
+    pub target: Module,
     /// The definitions being inlined, outermost call first.
     stack: Vec<&'m Func>,
-    sent: SentParams,
+    pub sent: SentParams,
     /// Map arguments that replaced a `fed.global_params`.
-    received: HashSet<Value>,
+    pub received: HashSet<Value>,
     /// Where the parameters were sent that clients in the map at hand received, if any could be meant.
-    several: Vec<Loc>,
+    pub several: Vec<Loc>,
     /// The parameters that the round starts from.
     start: Option<Value>,
     /// The cohort that was made last.
@@ -109,7 +109,7 @@ struct Linker<'m> {
 }
 
 impl<'m> Linker<'m> {
-    fn fresh(&mut self, values: &[Value], map: &mut Values) -> Vec<Value> {
+    pub(super) fn fresh(&mut self, values: &[Value], map: &mut Values) -> Vec<Value> {
         let mut copies = Vec::with_capacity(values.len());
         for &value in values {
             let copy = self.target.value(self.source.type_of(value));
@@ -135,7 +135,7 @@ impl<'m> Linker<'m> {
         self.body(region, args, map, frame)
     }
 
-    fn body(
+    pub(super) fn body(
         &mut self,
         region: &'m Region,
         args: Vec<Value>,
@@ -288,50 +288,6 @@ impl<'m> Linker<'m> {
         self.stack.pop();
     }
 
-    /// A map over values that were computed on the clients has no operand that holds what they received; if
-    /// its code asks, it gets one.
-    fn map(&mut self, op: &'m Op, map: &mut Values, frame: &Frame) -> Op {
-        let mut operands = translate(&op.operands, map);
-        let (origin, several) = match self.sent.received(&operands) {
-            Received::Nothing => (None, vec![]),
-            Received::One(value) => (Some(value), vec![]),
-            Received::Several(sent) => (None, sent),
-        };
-        let around = std::mem::replace(&mut self.several, several);
-        let mut regions = Vec::new();
-        for region in &op.regions {
-            let args = self.fresh(&region.args, map);
-            let direct = operands.iter().position(|operand| Some(*operand) == origin);
-            let direct = direct.and_then(|index| args.get(index + 1).copied());
-            let extra = match (direct, origin) {
-                (None, Some(_)) => Some(self.target.value(Type::client(Kind::Params))),
-                _ => None,
-            };
-            let frame = Frame {
-                layer: frame.layer,
-                received: direct.or(extra),
-            };
-            let mut region = self.body(region, args, map, &frame);
-            if let (Some(extra), Some(origin)) = (extra, origin)
-                && self.received.contains(&extra)
-            {
-                region.args.push(extra);
-                operands.push(origin);
-            }
-            regions.push(region);
-        }
-        self.several = around;
-        let results = self.fresh(&op.results, map);
-        self.sent.map(&operands, &results);
-        Op {
-            kind: OpKind::Fed(FedOp::Map),
-            operands,
-            results,
-            regions,
-            loc: op.loc,
-        }
-    }
-
     fn layer_name(&self, layer: usize) -> String {
         self.source
             .layers
@@ -341,7 +297,7 @@ impl<'m> Linker<'m> {
 }
 
 /// Values without a copy are undefined, which the verifier found before.
-fn translate(values: &[Value], map: &Values) -> Vec<Value> {
+pub(super) fn translate(values: &[Value], map: &Values) -> Vec<Value> {
     values
         .iter()
         .map(|value| map.get(value).copied().unwrap_or(*value))

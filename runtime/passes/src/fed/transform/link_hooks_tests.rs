@@ -1,6 +1,6 @@
 //! Binding, inlining, and what cannot be bound.
 
-use fedround_ir::fed::{Builder, FedOp, Place, TreeOp, print, verify_linked};
+use fedround_ir::fed::{Builder, FedOp, Place, TreeOp, Type, print, verify_linked};
 
 use super::*;
 use crate::testing::{FedAvg, FedProx, Fill, layers, loc};

@@ -9,6 +9,7 @@ mod fuse_maps;
 mod licm;
 mod link_error;
 mod link_hooks;
+mod link_map;
 mod rewrite;
 mod sent_params;
 

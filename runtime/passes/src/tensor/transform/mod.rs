@@ -9,6 +9,7 @@ mod dce;
 mod early_updates;
 mod elide_zero_carry;
 mod fold;
+mod fold_rules;
 mod fuse;
 mod fuse_elementwise;
 mod fusion_order;
