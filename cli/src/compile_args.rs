@@ -57,6 +57,7 @@ Examples:
   fedround graph fedavg --at tensor --format dot | dot -Tpdf > step.pdf
   fedround graph fedavg --at tensor --costs
   fedround graph fedprox --at plan --model cnn --set batch=20
+  fedround graph fedfed --phase 1 --at tensor --format svg > distill.svg
   fedround graph fedavg --at fused --device wgpu
   fedround graph fedavg --diff fuse                         what a pass changes
   fedround graph fedprox --at linked --exact > fedprox.txt  to be read by `fedround opt`
@@ -72,6 +73,10 @@ pub(crate) struct GraphArgs {
     /// Stage of the compilation: fed, linked, parties, tensor, plan or fused, as described below
     #[arg(long, value_enum, value_name = "STAGE", hide_possible_values = true, default_value_t = Stage::Linked)]
     pub at: Stage,
+    /// Number of the phase, of an algorithm with several, as in `--phase 1` [default: all in text and in
+    /// drawings of fed and linked, the last one otherwise]
+    #[arg(long, value_name = "N", conflicts_with_all = ["pass", "diff"])]
+    pub phase: Option<usize>,
     /// Device to compile for: cpu, wgpu[:N], cuda[:N] or auto
     #[arg(long, value_name = "D", default_value = "cpu")]
     pub device: String,

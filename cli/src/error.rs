@@ -40,7 +40,7 @@ pub(crate) enum CliError {
     Spec(#[from] SpecError),
     #[error("--set {name}: `{spec}` does not use this hyper-parameter, so it would change nothing")]
     DeadHyper { name: String, spec: String },
-    #[error("{}: expected the folder of a run that has ended or of a comparison", dir.display())]
+    #[error("{}: expected the folder of a run that has ended or of a comparison{}", dir.display(), if dir.is_dir() { "" } else { ", found no such folder" })]
     NothingToReport { dir: PathBuf },
     #[error(transparent)]
     Hyper(#[from] HyperError),
@@ -94,6 +94,8 @@ pub(crate) enum CliError {
     FusedFormat,
     #[error("--at parties: expected `--format text`")]
     PartiesFormat,
+    #[error("--phase {found}: expected {}", .phases.join("; or "))]
+    NoPhase { found: usize, phases: Vec<String> },
     #[error("--cohort-batch: {0}")]
     CohortBatch(#[from] CohortBatchError),
     #[error("--client-memory: {0}")]

@@ -15,7 +15,7 @@ use crate::error::CliError;
 use crate::pass_changes;
 use crate::pass_dump::pass_manager;
 use crate::tensor_sheets::sheets;
-use crate::terminal::{print, print_bytes};
+use crate::terminal::{print, print_bytes, tell};
 
 /// Runs the subcommand.
 pub(crate) fn graph(catalog: &Catalog, args: &GraphArgs) -> Result<(), CliError> {
@@ -39,16 +39,20 @@ pub(crate) fn graph(catalog: &Catalog, args: &GraphArgs) -> Result<(), CliError>
         (Stage::Linked, Format::Svg) => Some(Program::linked),
         _ => None,
     };
+    let phases = chosen(args.phase, program.phases())?;
     if let Some(module) = drawn.filter(|_| !args.costs) {
-        return show(args, &drawing(&program, module));
+        return show(args, &drawing(&phases, module));
     }
     let mut texts = vec![];
-    let phases = program.phases();
     let first = match args.format() {
         Format::Text => 0,
-        // Other formats have one document, about the last phase.
+        // Other formats have one document, about one phase.
         _ => phases.len().saturating_sub(1),
     };
+    if first > 0 {
+        let all = numbered(&phases).join("; ");
+        tell!("note: this is the last phase alone; --phase N chooses another: {all}");
+    }
     for (phase, program) in phases.into_iter().skip(first) {
         let header = match args.format() {
             Format::Text => phase.map_or_else(String::new, |phase| format!("// {phase}\n")),
@@ -67,9 +71,35 @@ fn show(args: &GraphArgs, text: &str) -> Result<(), CliError> {
     }
 }
 
-/// All phases on one page.
-fn drawing(program: &Program, module: fn(&Program) -> &Module) -> String {
-    let phases = program.phases();
+/// A phase of a program, as [`Program::phases`] lists them.
+type PhaseOf<'p> = (Option<String>, &'p Program);
+
+/// The phase of a number, or all.
+fn chosen(number: Option<usize>, mut phases: Vec<PhaseOf>) -> Result<Vec<PhaseOf>, CliError> {
+    match number {
+        None => Ok(phases),
+        Some(number) if (1..=phases.len()).contains(&number) => {
+            Ok(vec![phases.swap_remove(number - 1)])
+        }
+        Some(found) => Err(CliError::NoPhase {
+            found,
+            phases: numbered(&phases),
+        }),
+    }
+}
+
+/// The numbers of phases, and what they are.
+fn numbered(phases: &[PhaseOf]) -> Vec<String> {
+    let phases = phases.iter().enumerate();
+    let one = |(i, (title, _)): (usize, &PhaseOf)| {
+        let title = title.as_deref().unwrap_or("all rounds");
+        format!("{}, {title}", i + 1)
+    };
+    phases.map(one).collect()
+}
+
+/// Phases on one page.
+fn drawing(phases: &[PhaseOf], module: fn(&Program) -> &Module) -> String {
     let phases = phases.iter().map(|(title, program)| svg::Phase {
         title: title.as_deref(),
         module: module(program),

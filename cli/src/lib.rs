@@ -46,9 +46,9 @@ mod eval;
 mod explain;
 mod export;
 mod faults;
-mod field_names;
 #[cfg(feature = "flower")]
 mod federation;
+mod field_names;
 mod files;
 mod graph;
 mod headings;

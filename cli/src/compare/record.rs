@@ -83,14 +83,29 @@ pub(crate) struct Record {
 /// The privacy that a run spent, over all of its rounds.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Privacy {
+    /// Where the noise comes from: `system`, or `reproducible`, which keeps nothing private.
+    #[serde(default)]
+    pub noise: String,
     /// Proven; `None` if no bound is known.
     pub epsilon: Option<f64>,
+    #[serde(default)]
+    pub delta: f64,
     pub mechanisms: Vec<Spent>,
 }
 
 /// That of one place of noise.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Spent {
+    /// The line of the algorithm.
+    #[serde(default)]
+    pub at: String,
+    #[serde(default)]
+    pub epsilon: Option<f64>,
+    #[serde(default)]
+    pub delta: f64,
+    /// Why no ε is known.
+    #[serde(default)]
+    pub no_bound: Option<String>,
     /// The usual figure, which is no bound.
     #[serde(default)]
     pub usual_epsilon: Option<f64>,

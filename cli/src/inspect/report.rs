@@ -138,7 +138,7 @@ impl Report {
             [
                 s.name.clone(),
                 s.clients.to_string(),
-                format!("{} of {:?}", s.rows, s.shape),
+                shape_of_rows(s.rows, &s.shape),
                 number(images.map(|i| i.psnr)),
                 number(images.and_then(|i| i.frechet)),
             ]
@@ -225,6 +225,15 @@ fn section<R: IntoIterator<Item = String>>(
     }
 }
 
+/// `10 of 1×28×28`, or of rows without dimensions, such as labels, `8 numbers`.
+fn shape_of_rows(rows: usize, shape: &[usize]) -> String {
+    let sizes: Vec<String> = shape.iter().map(ToString::to_string).collect();
+    match shape {
+        [] => format!("{rows} numbers"),
+        _ => format!("{rows} of {}", sizes.join("×")),
+    }
+}
+
 fn phases(subject: &Subject<'_>) -> Vec<Phase> {
     let named = subject.run.simulation().program().phases();
     let mut all: Vec<Phase> = vec![];
@@ -266,4 +275,15 @@ fn entry(subject: &Subject<'_>, shared: &Shared, file: Option<String>) -> Result
         images: subject.images(shared)?,
         file,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_without_dimensions_are_numbers() {
+        assert_eq!(shape_of_rows(8, &[]), "8 numbers");
+        assert_eq!(shape_of_rows(10, &[1, 28, 28]), "10 of 1×28×28");
+    }
 }

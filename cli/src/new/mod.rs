@@ -22,6 +22,9 @@ use template::File;
 
 pub(crate) use error::NewError;
 
+/// What git ignores: builds, runs, and the graphs that a failed test found.
+const IGNORED: &str = "/target\n/runs\n*.snap.new\n";
+
 const EXAMPLES: &str = "\
 Examples:
   fedround new my-algorithm                          a plug-in over any algorithm
@@ -65,7 +68,7 @@ pub(crate) fn new(args: &NewArgs) -> Result<(), CliError> {
     let checkout = args.path.as_deref().map(manifest::seen_from_crate);
     let mut files = vec![
         File::new("Cargo.toml", manifest::text(&name, checkout.transpose()?)),
-        File::new(".gitignore", "/target\n/runs\n".to_owned()),
+        File::new(".gitignore", IGNORED.to_owned()),
     ];
     files.extend(match &args.base {
         None => template::plug_in(&name)?,
@@ -87,6 +90,7 @@ pub(crate) fn new(args: &NewArgs) -> Result<(), CliError> {
         name.module()
     );
     tell!("  cd {folder}\n  cargo test\n  cargo run --release -- run {algorithm}");
+    tell!("README.md says what to do next, and how to accept a graph that changed.");
     Ok(())
 }
 

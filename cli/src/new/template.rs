@@ -16,6 +16,9 @@ const SNAPSHOT: &str = include_str!("example/graph.txt");
 /// The tests of a copy.
 const COPY_TESTS: &str = include_str!("copy_tests.txt");
 
+/// What the crate has and what to do first.
+const README: &str = include_str!("readme.txt");
+
 /// A file of the crate.
 pub(super) struct File {
     /// Its path in the crate's folder.
@@ -106,7 +109,12 @@ fn files(
 ) -> Vec<File> {
     let module = name.module();
     let reviewed = format!("src/snapshots/{module}__tests__graph_is_as_reviewed.snap");
+    let readme = README
+        .replace("{crate}", name.as_str())
+        .replace("{algorithm}", &name.algorithm())
+        .replace("{module}", &module);
     vec![
+        File::new("README.md", readme),
         File::new("src/main.rs", main),
         File::new(format!("src/{module}.rs"), algorithm),
         File::new("src/tests.rs", tests),

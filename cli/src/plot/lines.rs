@@ -6,12 +6,11 @@ use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 
 use super::{
-    Area, Drawn, FONT, LETTER, LINE, LineStyle, PhaseMark, legend, phase_marks, svg_text,
+    Area, Axis, Drawn, FONT, LETTER, LINE, LineStyle, PhaseMark, legend, phase_marks, svg_text,
     target_style,
 };
 use crate::error::CliError;
 use crate::files::write_text;
-use crate::terminal::bytes;
 
 /// A chart in a file, and one of several in a page, in pixels.
 const SIZE: (u32, u32) = (520, 380);
@@ -35,21 +34,6 @@ impl Series {
             band: vec![],
         }
     }
-}
-
-/// What an axis shows.
-#[derive(Clone, Copy)]
-pub(crate) enum Axis<'a> {
-    /// Rounds, from zero.
-    Rounds,
-    /// A quantity of this name.
-    Number(&'a str),
-    /// The same of a fraction, in percent.
-    Share(&'a str),
-    /// The same of bytes, from zero.
-    Bytes(&'a str),
-    /// A coordinate without a unit or a name.
-    Coordinate,
 }
 
 /// What a chart shows.
@@ -126,14 +110,14 @@ fn chart(area: &Area<'_>, what: Chart<'_>, series: &[Series]) -> Drawn {
     let mut context = ChartBuilder::on(area)
         .margin(12)
         .x_label_area_size(42)
-        .y_label_area_size(66)
+        .y_label_area_size(what.y.label_area())
         .build_cartesian_2d(x.0..x.1, y.0..y.1)?;
     let mut mesh = context.configure_mesh();
     mesh.light_line_style(TRANSPARENT)
         .bold_line_style(BLACK.mix(0.1))
         .axis_style(BLACK.mix(0.5))
         .label_style(FONT)
-        .x_labels(5)
+        .x_labels(what.x.labels(x.1))
         .y_labels(8);
     let (x_label, y_label) = (what.x.label(x), what.y.label(y));
     mesh.x_label_formatter(&x_label).y_label_formatter(&y_label);
@@ -193,63 +177,67 @@ fn finite(series: &Series) -> impl Iterator<Item = ((f64, f64), (f64, f64))> + '
     all.filter(|((x, y), (low, high))| [x, y, low, high].iter().all(|v| v.is_finite()))
 }
 
-impl<'a> Axis<'a> {
-    fn title(self) -> Option<&'a str> {
-        match self {
-            Self::Rounds => Some("round"),
-            Self::Number(title) | Self::Share(title) | Self::Bytes(title) => Some(title),
-            Self::Coordinate => None,
-        }
-    }
-
-    /// What it holds: all of the values with a margin.
-    fn range(self, values: impl Iterator<Item = f64>) -> (f64, f64) {
-        let all: Vec<f64> = values.collect();
-        let low = all.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let margin = 0.05 * (high - low);
-        let (low, high) = match margin > 0.0 {
-            true => (low - margin, high + margin),
-            false if low.is_finite() => (low - 0.5, low + 0.5),
-            false => (0.0, 1.0),
-        };
-        match self {
-            Self::Rounds | Self::Bytes(_) => (0.0, high),
-            Self::Share(_) => (low.max(0.0), high.min(1.0)),
-            Self::Number(_) | Self::Coordinate => (low, high),
-        }
-    }
-
-    /// How its values are written.
-    fn label(self, (low, high): (f64, f64)) -> impl Fn(&f64) -> String {
-        let decimals = usize::from(high - low < 0.1);
-        move |value: &f64| match self {
-            Self::Share(_) => format!("{:.decimals$} %", 100.0 * value),
-            Self::Bytes(_) => bytes(value.max(0.0) as u64),
-            Self::Rounds | Self::Number(_) | Self::Coordinate => number(*value),
-        }
-    }
-}
-
-/// A label of an axis, of few letters.
-fn number(x: f64) -> String {
-    match x.abs() {
-        size if size != 0.0 && !(1e-3..1e5).contains(&size) => format!("{x:.1e}"),
-        size if size >= 10.0 => format!("{x:.0}"),
-        _ => format!("{}", (1e4 * x).round() / 1e4),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Where the first letter of each text of a drawing is, and its length.
+    fn starts(svg: &str) -> Vec<(String, f64)> {
+        let text = |part: &str| {
+            let (tag, rest) = part.split_once('>')?;
+            let (_, x) = tag.split_once(" x=\"")?;
+            let x: f64 = x.split('"').next()?.parse().ok()?;
+            let text = rest.split('<').next()?.trim().to_owned();
+            let wide = (7 * text.chars().count()) as f64;
+            Some((text, if tag.contains("\"end\"") { x - wide } else { x }))
+        };
+        svg.split("<text").skip(1).filter_map(text).collect()
+    }
+
     #[test]
-    fn labels_are_short() {
-        let labels = [0.0, 0.25, 12.0, 123_456.0, 0.000_12].map(number);
-        assert_eq!(labels, ["0", "0.25", "12", "1.2e5", "1.2e-4"]);
-        assert_eq!(Axis::Share("").label((0.0, 1.0))(&0.25), "25 %");
-        assert_eq!(Axis::Share("").label((0.91, 0.92))(&0.915), "91.5 %");
+    fn the_name_of_an_axis_of_bytes_is_left_of_its_labels() {
+        let line = [Series::line("", vec![(1.0, 9e7), (2.0, 1.9e8)])];
+        let svg = panel(
+            Path::new("x.svg"),
+            Chart::rounds(Axis::Bytes("bytes")),
+            &line,
+        )
+        .unwrap();
+        let texts = starts(&svg);
+        let name = texts.iter().find(|(text, _)| text == "bytes").unwrap().1;
+        let labels: Vec<_> = texts
+            .iter()
+            .filter(|(text, _)| text.ends_with("MB"))
+            .collect();
+        assert!(
+            labels.iter().any(|(text, _)| text == "150.0 MB"),
+            "{texts:?}"
+        );
+        for (label, start) in labels {
+            // The name is turned, so that it is as wide as a letter is high.
+            assert!(
+                name + 13.0 / 2.0 < *start,
+                "{label}: {name}, {start}\n{svg}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_axis_of_rounds_has_no_parts_of_rounds() {
+        for rounds in [1, 2, 3, 4, 7, 2000] {
+            let points = (1..=rounds).map(|round| (f64::from(round), 0.5)).collect();
+            let chart = Chart::rounds(Axis::Share("accuracy"));
+            let svg = panel(Path::new("x.svg"), chart, &[Series::line("", points)]).unwrap();
+            let labels: Vec<f64> = starts(&svg)
+                .iter()
+                .filter_map(|(text, _)| text.parse().ok())
+                .collect();
+            assert!(labels.len() > 1, "{rounds}: {labels:?}");
+            assert!(
+                labels.iter().all(|x| x.fract() == 0.0),
+                "{rounds}: {labels:?}"
+            );
+        }
     }
 
     #[test]

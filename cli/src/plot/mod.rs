@@ -1,5 +1,6 @@
 //! Drawings: lines over rounds, points in the plane, and heat maps.
 
+mod axis;
 mod heat_map;
 mod legend;
 mod lines;
@@ -12,9 +13,10 @@ use std::path::Path;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
+pub(crate) use axis::Axis;
 pub(crate) use heat_map::HeatMap;
 use legend::{LETTER, LINE, legend, target_style};
-pub(crate) use lines::{Axis, Chart, Series, draw, panel, text};
+pub(crate) use lines::{Chart, Series, draw, panel, text};
 pub(crate) use phase_marks::PhaseMark;
 pub(crate) use style::{LineStyle, heat};
 

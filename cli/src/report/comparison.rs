@@ -8,7 +8,7 @@ use maud::{Markup, html};
 
 use super::charts::{Group, chart, legend, over_rounds};
 use super::page::{self, code, missing, section, table};
-use super::{algorithm, measures, phases, tiles};
+use super::{algorithm, measures, phases, privacy, tiles};
 use crate::catalog::Catalog;
 use crate::compare::{COMPARISON, Comparison, Line, Quantity, Record, Row, RunRow, tables};
 use crate::error::CliError;
@@ -44,6 +44,7 @@ pub(super) fn page(catalog: &Catalog, dir: &Path) -> Result<Markup, CliError> {
     sections.push(section("Table", all_tables(&numbers)));
     sections.push(section("Curves", curves(&groups, &numbers)?));
     sections.extend(measures::sections(&groups, Group::complete));
+    sections.extend(privacy::of_groups(&groups));
     sections.extend(classes(&groups));
     sections.extend(clients(&groups, &numbers));
     let mut settings = vec![];

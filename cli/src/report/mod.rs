@@ -7,6 +7,7 @@ mod comparison;
 mod measures;
 mod page;
 mod phases;
+mod privacy;
 mod run;
 mod tiles;
 

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use super::charts::{Group, chart, plot};
 use super::page::{self, code, facts, missing, section, table};
 use super::tiles;
-use super::{algorithm, measures, phases};
+use super::{algorithm, measures, phases, privacy};
 use crate::catalog::Catalog;
 use crate::compare::{Line, Record};
 use crate::error::CliError;
@@ -46,6 +46,7 @@ pub(super) fn page(catalog: &Catalog, dir: &Path) -> Result<Markup, CliError> {
     let groups = [group];
     sections.push(section("Curves", curves(&groups)?));
     sections.extend(measures::sections(&groups, Group::all));
+    sections.extend(privacy::of_run(&record));
     sections.extend(classes(dir, &record)?);
     if record.client_accuracy.iter().any(Option::is_some) {
         let losses = record.client_losses();
@@ -102,7 +103,8 @@ fn numbers(record: &Record) -> Vec<(String, String)> {
     // Right after the accuracies.
     let at = numbers.iter().position(|(name, _)| name == SENT_UP);
     let at = at.unwrap_or(numbers.len());
-    numbers.splice(at..at, measures::facts(record));
+    let further = measures::facts(record).into_iter();
+    numbers.splice(at..at, further.chain(privacy::fact(record)));
     numbers
 }
 

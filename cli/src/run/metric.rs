@@ -7,7 +7,6 @@ use fedround::privacy;
 use fedround_metrics::clients::ClientSummary;
 use serde::{Deserialize, Serialize};
 
-
 /// Whose models a number is of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]

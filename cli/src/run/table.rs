@@ -90,6 +90,16 @@ fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
         ),
         ("kept in", summary.out.clone()),
     ]);
+    if let Some(spent) = &summary.privacy {
+        let mut text = match spent.epsilon {
+            Some(epsilon) => format!("ε = {epsilon} at δ = {}", spent.delta),
+            None => "no bound on ε is known; summary.json says why".to_owned(),
+        };
+        if spent.noise == "reproducible" {
+            text += "; noise from the seed keeps nothing private";
+        }
+        rows.insert(after, ("privacy", text));
+    }
     if let Some(newcomer) = summary.newcomer_accuracy {
         rows.insert(after, ("newcomer's accuracy", percent(newcomer)));
     }

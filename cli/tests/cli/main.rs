@@ -29,6 +29,7 @@ mod faults;
 mod federation;
 mod folder;
 mod goals;
+mod graph_phases;
 mod inputs;
 mod inspect;
 mod interrupted;

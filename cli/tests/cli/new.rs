@@ -70,6 +70,22 @@ fn another_name_is_in_all_files() {
             .text("fed-dyn/src/tests.rs")
             .contains("use crate::fed_dyn::FedDyn;")
     );
+    let readme = place.text("fed-dyn/README.md");
+    for part in [
+        "# fed-dyn",
+        "`src/fed_dyn.rs`",
+        "-- run feddyn",
+        "INSTA_UPDATE=always cargo test",
+    ] {
+        assert!(readme.contains(part), "{part}: {readme}");
+    }
+    // Every file that it names is there, and no placeholder is left.
+    let named = readme.split('`').filter(|name| name.starts_with("src/"));
+    for file in named {
+        assert!(place.path(&format!("fed-dyn/{file}")).exists(), "{file}");
+    }
+    assert!(!readme.contains('{'), "{readme}");
+    assert!(place.text("fed-dyn/.gitignore").contains("*.snap.new"));
     let snapshot = "fed-dyn/src/snapshots/fed_dyn__tests__graph_is_as_reviewed.snap";
     assert!(place.text(snapshot).contains("fed.algorithm @feddyn("));
 }

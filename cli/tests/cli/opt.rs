@@ -182,3 +182,33 @@ fed.algorithm @a() {
   }
 }
 ";
+
+#[test]
+fn what_opt_does_not_read_or_run_is_refused_with_the_reason() {
+    let place = Place::new();
+    let made = |line: &str| {
+        let text = place.success(&format!("graph fedprox --model logistic {line}"));
+        place.write("text.txt", text.as_bytes());
+    };
+    made("--at plan");
+    let error = place.failure("opt text.txt", 1);
+    assert!(error.contains("plans are not read"), "{error}");
+    for stage in ["fed", "linked", "tensor"] {
+        made(&format!("--at {stage}"));
+        let error = place.failure("opt text.txt", 1);
+        assert!(error.contains("`--exact` prints it"), "{stage}: {error}");
+    }
+    made("--at tensor --exact");
+    // As many clients would need more memory than there is.
+    let error = place.failure("opt text.txt --passes batch-clients=999999999", 1);
+    let expected = "1 to 4096, found `999999999`";
+    assert!(error.contains(expected), "{error}");
+    made("--at linked --exact");
+    let text = place.text("text.txt").replacen("opt.yield", "fed.yield", 1);
+    place.write("text.txt", text.as_bytes());
+    let error = place.failure("opt text.txt", 1);
+    assert!(
+        error.contains("`opt.yield`, which ends this region"),
+        "{error}"
+    );
+}

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::{Place, SMALL};
+use crate::support::{Place, SMALL, stderr};
 
 /// What is in every page, and what would need a network or run code.
 fn check(page: &str, parts: &[&str]) {
@@ -153,6 +153,37 @@ fn best_is_of_one_kind(place: &Place, run: &str, key: &str) {
 }
 
 #[test]
+fn the_privacy_that_was_spent_is_in_the_table_and_in_the_pages() {
+    let place = Place::new();
+    let run = "run adaptive-clip --set fraction=0.5";
+    let output = place.output(&format!("{run} {SMALL} --out out"));
+    let table = String::from_utf8_lossy(&output.stdout).into_owned() + &stderr(&output);
+    let spent = &place.json("out/summary.json")["privacy"];
+    let epsilon = spent["epsilon"].as_f64().unwrap();
+    let line = format!("ε = {epsilon} at δ = 0.00001");
+    assert!(table.contains(&line), "{line}: {table}");
+    place.success("report out");
+    let fact = format!("<dt>ε at δ = 0.00001</dt><dd>{epsilon}</dd>");
+    let row = format!("</td><td>{epsilon}</td><td>0.00001</td>");
+    let parts = ["<h2>Privacy</h2>", "the system's generator", &fact, &row];
+    check(&place.text("out/report.html"), &parts);
+    shown(&place, "out/report.html");
+
+    // Experiments draw their noise from the seed.
+    place.success(&format!(
+        "compare adaptive-clip fedavg {SMALL} --set fraction=0.5 --seeds 2 --quiet --out both"
+    ));
+    place.success("report both");
+    let page = place.text("both/report.html");
+    let row = format!("<td>adaptive-clip</td><td>{epsilon}</td><td>0.00001</td>");
+    check(&page, &["<h2>Privacy</h2>", "keep nothing private", &row]);
+    assert!(!page.contains("<td>fedavg</td><td>no bound"), "{page}");
+    place.success(&format!("run fedavg {SMALL} --quiet --out plain"));
+    place.success("report plain");
+    assert!(!place.text("plain/report.html").contains("Privacy"));
+}
+
+#[test]
 fn domains_are_in_the_page() {
     let place = Place::new();
     place.write_photos();
@@ -220,9 +251,10 @@ fn a_page_without_data_says_what_it_lacks() {
     place.success("report out");
     let page = place.text("out/report.html");
     check(&page, &["The data could not be read here", "Curves"]);
-    for folder in [".", "nowhere"] {
+    for (folder, found) in [(".", false), ("nowhere", true)] {
         let text = place.failure(&format!("report {folder}"), 1);
         assert!(text.contains("expected the folder of a run"), "{text}");
+        assert_eq!(text.contains("found no such folder"), found, "{text}");
     }
 }
 
