@@ -50,8 +50,20 @@
 //! # }
 //! ```
 //!
-//! Programs that embed fedround should use mimalloc as their global allocator, as the command
-//! does: with glibc's, a small model's step is several times slower.
+//! # Embedding
+//!
+//! - Use mimalloc as the global allocator, as the command does: with glibc's, a small model's step is several
+//!   times slower.
+//! - Several experiments can train at once, each with worker threads of its own: [`Experiment::threads`]. An
+//!   [`Experiment`] stays on the thread that makes it; a [`Run`](experiment::Run), which
+//!   [`Experiment::prepare`] gives, can be moved to another.
+//! - The library writes no log and prints nothing. An [`Observer`](experiment::Observer) is told of every round,
+//!   and is where a service logs, counts and decides to stop.
+//! - Panics in models, losses and functions while they are traced are caught and become errors; the process's
+//!   panic hook still sees them.
+//!
+//! The page [Embedding in a program](https://github.com/fedround/fedround/blob/main/docs/embedding.md) has
+//! whole programs.
 
 pub mod experiment;
 #[cfg(feature = "flower")]
@@ -72,6 +84,8 @@ pub use fedround_algorithms as algorithms;
 pub use fedround_data as data;
 pub use fedround_draw as draw;
 pub use fedround_exec as exec;
+#[cfg(feature = "flower")]
+pub use fedround_flower as flower;
 pub use fedround_ir as ir;
 pub use fedround_metrics as metrics;
 pub use fedround_models as models;
@@ -81,7 +95,7 @@ pub use fedround_random as random;
 pub use fedround_simulation as simulation;
 pub use fedround_store as store;
 pub use fedround_trace as trace;
-pub use model_source::{Auxiliaries, GraphError, ModelSource};
+pub use model_source::{Auxiliaries, GraphError, MakeModel, ModelSource};
 
 #[doc(hidden)]
 pub use fedround_dsl::__private;

@@ -57,7 +57,7 @@ impl Catalog {
     pub(crate) fn model_of(&self, name: &str) -> Result<ModelSource, CliError> {
         if let Some(&OwnModel { name, make, .. }) = self.models.iter().find(|own| own.name == name)
         {
-            return Ok(ModelSource::Own { name, make });
+            return Ok(ModelSource::own_boxed(name, make));
         }
         match find(name) {
             Ok(_) => Ok(name.into()),

@@ -7,8 +7,9 @@ use burn::tensor::{DispatchTensor, Tensor};
 
 /// What a model's forward pass is told, and what it gives back besides its result.
 ///
-/// burn's own `BatchNorm` and `Dropout` ask the device whether they train, and trace their
-/// inference form; layers that act differently in training ask this instead.
+/// burn's own `BatchNorm` and `Dropout` ask the device whether they train, and would be traced in their
+/// inference form; a model that has them cannot be trained. Layers that act differently in training ask this
+/// instead, as those of [`layers`](crate::layers) do.
 #[derive(Debug, Default)]
 pub struct ForwardCx {
     training: bool,

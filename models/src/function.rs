@@ -86,6 +86,7 @@ impl<const D: usize> Argument for Tensor<D, Int> {
 
 /// Why a call of a function or a loss failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum CallError {
     /// The name is unknown.
     #[error(
@@ -136,6 +137,21 @@ pub enum CallError {
         /// Kind and shape.
         found: String,
     },
+    /// A layer of burn asks its device whether this is training, and is told no while it is traced. The model
+    /// would be trained without it, or on statistics that never move.
+    #[error(
+        "the model's layer `{path}` is burn's `{layer}`, which does in a traced model what it does in inference; use {instead}, or set its `training` to `Param::from_bool(false)` if that is meant",
+        instead = match &**layer {
+            "BatchNorm" | "Dropout" => format!("`fedround::models::layers::{layer}`"),
+            _ => "a layer that asks the `ForwardCx`".to_owned(),
+        }
+    )]
+    DeviceSwitched {
+        /// Where the layer is in the model.
+        path: String,
+        /// Its type.
+        layer: String,
+    },
 }
 
 /// Where there are more functions than the model has, or how to register more.
@@ -163,7 +179,7 @@ impl CallError {
     /// The same of a function that is known by another name.
     pub(crate) fn of(mut self, function: &str) -> Self {
         match &mut self {
-            Self::Unknown { .. } | Self::Kind { .. } => {}
+            Self::Unknown { .. } | Self::Kind { .. } | Self::DeviceSwitched { .. } => {}
             Self::Arity { name, .. } | Self::Argument { name, .. } => function.clone_into(name),
         }
         self

@@ -1,6 +1,6 @@
 //! The parameters and buffers of a module as a list of named tensors.
 
-use burn::module::{Module, ModuleMapper, ModuleVisitor, Param, ParamId};
+use burn::module::{Flag, Module, ModuleMapper, ModuleVisitor, Param, ParamId};
 use burn::tensor::{DispatchTensor, Tensor, TensorData};
 
 use crate::Buffer;
@@ -75,6 +75,9 @@ pub(crate) struct Collect {
     layer: Layer,
     /// In the order of the module's fields, with their parameters' ids.
     pub leaves: Vec<(ParamId, Leaf)>,
+    /// Paths and types of the layers of burn that act in another way in training, such as its `Dropout`. Each
+    /// has a flag, which is set unless the layer is frozen.
+    pub device_switched: Vec<(String, String)>,
 }
 
 impl Collect {
@@ -92,6 +95,14 @@ fn is_transparent(container_type: &str) -> bool {
 }
 
 impl ModuleVisitor for Collect {
+    fn visit_flag(&mut self, flag: &Param<Flag>) {
+        // The path ends with the name of the flag.
+        if let (true, Some((_, layer))) = (flag.is_enabled(), self.path.split_last()) {
+            let ty = self.modules.last().cloned().unwrap_or_default();
+            self.device_switched.push((layer.join("."), ty));
+        }
+    }
+
     fn enter_module(&mut self, name: &str, container_type: &str) {
         self.in_buffer = container_type == Buffer::<1>::CONTAINER;
         self.layer = Layer::of(container_type);

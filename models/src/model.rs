@@ -177,7 +177,8 @@ pub trait Model: Send + Sync {
     ///
     /// # Errors
     ///
-    /// The model has no such function, or it takes other tensors.
+    /// The model has no such function, or it takes other tensors; or the call is one of training and the model
+    /// has a layer of burn that cannot know it, such as burn's `Dropout`.
     fn call(
         &self,
         function: &str,
@@ -222,9 +223,16 @@ impl<M: Network> Model for M {
             name: function.to_owned(),
             known: functions.iter().map(Function::name).collect(),
         })?;
+        let all = Collect::of(self);
+        if let (true, Some((path, layer))) = (cx.is_training(), all.device_switched.first()) {
+            return Err(CallError::DeviceSwitched {
+                path: path.clone(),
+                layer: layer.clone(),
+            });
+        }
         let value = found.call(self, inputs, cx)?;
-        let leaves = Collect::of(self).leaves.into_iter();
-        let buffers = leaves
+        let buffers = all.leaves.into_iter();
+        let buffers = buffers
             .filter(|(_, leaf)| leaf.buffer)
             .map(|(id, leaf)| cx.updated(id).unwrap_or(leaf.tensor));
         Ok(Output {

@@ -30,6 +30,7 @@ pub(crate) enum Make {
 
 /// A model cannot be had.
 #[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ModelError {
     /// No model has the name.
     #[error("unknown model `{name}`{}; models are {known}", did_you_mean(*nearest))]

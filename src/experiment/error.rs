@@ -8,6 +8,7 @@ use fedround_metrics::MetricError;
 use fedround_models::{LowRankError, ModelError, WeightsError};
 use fedround_passes::report::number_format::bytes;
 use fedround_simulation::{CheckpointError, RunError, ServerStateError};
+use fedround_store::StoreError;
 
 use super::Report;
 use super::memory::MemoryEstimate;
@@ -101,6 +102,34 @@ pub enum ExperimentError {
         client: usize,
         /// How many clients the federation has.
         clients: usize,
+    },
+    /// A client is given an example that the dataset does not have.
+    #[error(
+        "splits: `{part}` of client {client} has the index {index}, and the dataset has {examples} {of} examples, numbered from 0"
+    )]
+    SplitIndex {
+        /// The client.
+        client: usize,
+        /// `train`, `validation` or `test`.
+        part: &'static str,
+        /// The index.
+        index: usize,
+        /// How many examples there are.
+        examples: usize,
+        /// `training` or `test`.
+        of: &'static str,
+    },
+    /// A classifier does not give a number for each class.
+    #[error(
+        "model `{model}`: `forward` gives a tensor of shape {found:?} for one example, expected [1, {classes}], a number for each of the data's {classes} classes"
+    )]
+    Outputs {
+        /// The model.
+        model: String,
+        /// How many classes the data has.
+        classes: usize,
+        /// The shape that was found.
+        found: Vec<usize>,
     },
     /// Public examples have other columns than the training examples.
     #[error(
@@ -221,6 +250,9 @@ pub enum ExperimentError {
     /// The run could not be saved, or a checkpoint is not one of this run.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
+    /// A model could not be written.
+    #[error(transparent)]
+    ModelFile(#[from] StoreError),
     /// Training stopped at an error. The report holds the complete rounds before it.
     #[error("{source}")]
     Training {

@@ -38,9 +38,11 @@ mod compile;
 mod error;
 mod evaluation;
 mod initial_weights;
+mod input_checks;
 mod keep;
 mod language;
 mod memory;
+mod model_file;
 mod observer;
 mod own_models;
 mod party_share;
@@ -78,6 +80,7 @@ pub use error::ExperimentError;
 pub use initial_weights::InitialWeights;
 pub use keep::{Keep, KeepError};
 pub use memory::MemoryEstimate;
+pub use model_file::write_model;
 pub use observer::Observer;
 pub use report::{AttributeAuc, Best, OwnTensors, Parameters, Report, Status};
 pub use round::Round;
@@ -146,7 +149,8 @@ impl Experiment {
         self
     }
 
-    /// Gives each client exactly these examples, in place of a partition.
+    /// Gives each client exactly these examples, in place of a partition. There are as many clients as splits,
+    /// whatever [`clients`](Self::clients) says.
     #[must_use]
     pub fn splits(mut self, splits: Vec<Split>) -> Self {
         self.splits = Some(splits);
@@ -222,6 +226,7 @@ impl Experiment {
     ) -> Result<Run, ExperimentError> {
         self.settings.check(rounds)?;
         let data = self.data.load()?;
+        data.check()?;
         let (clients, seed) = (self.settings.clients, self.settings.dealing_seed());
         let (data, public) = match (&self.public, self.settings.public_share) {
             (None, Some(_)) if splits.is_some() => {
@@ -234,7 +239,10 @@ impl Experiment {
             (given, _) => (data, given.clone()),
         };
         let mut splits = match (splits, &self.party) {
-            (Some(splits), _) => splits,
+            (Some(splits), _) => {
+                input_checks::check_splits(&splits, &data)?;
+                splits
+            }
             (None, Some(party)) => {
                 let centralized = self.algorithm.centralized();
                 party.splits(&self.settings, &data, centralized)?

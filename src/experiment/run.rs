@@ -16,6 +16,7 @@ use super::client_examples::{dealt, turned};
 use super::client_scores::ClientTests;
 use super::compile::{simulation, trace};
 use super::evaluation::TestSet;
+use super::input_checks::check_outputs;
 use super::language::LanguageTest;
 use super::memory::{self, MemoryEstimate};
 use super::start::Start;
@@ -59,6 +60,8 @@ impl Run {
             let data = data.name.clone();
             return Err(ExperimentError::NoProtected { data });
         }
+        // Whoever gives the splits need not say how many there are.
+        settings.clients = splits.len();
         let examples = turned(&data.train, &splits)?;
         let weights = Start::weights(taken.as_ref(), &settings)?;
         let algorithm = &experiment.algorithm;
@@ -93,6 +96,7 @@ impl Run {
         };
         let mut passes = PassManager::observed_by(experiment.passes.clone());
         let mut simulation = simulation(&settings, algorithm, model, dataset, &mut passes)?;
+        check_outputs(simulation.program())?;
         public::check(simulation.program(), &data.train, public.as_ref())?;
         if let Some(public) = public {
             simulation = simulation.with_public(public);

@@ -157,10 +157,10 @@ impl Experiment {
         self
     }
 
-    /// Trains on these devices.
+    /// Trains on these devices: `Device::Cuda(0)`, or `Devices::choose("cuda:0,cuda:1")?` for several.
     #[must_use]
-    pub fn devices(mut self, devices: Devices) -> Self {
-        self.settings.devices = devices;
+    pub fn devices(mut self, devices: impl Into<Devices>) -> Self {
+        self.settings.devices = devices.into();
         self
     }
 

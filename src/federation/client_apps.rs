@@ -19,6 +19,7 @@ const MOST_STEPS: u64 = 1 << 24;
 
 /// Why apps of Flower cannot take part in a program. Nothing was sent.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ClientAppsError {
     /// Clients do something that the convention has no words for.
     #[error("apps of Flower cannot take part: {0}")]

@@ -10,6 +10,7 @@ const FILE: &str = "clients.ckpt";
 
 /// Why the states of a party's clients cannot be kept.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum DurableHostError {
     /// The states are those of other clients, another program or another seed.
     #[error("{}: {source}", path.display())]

@@ -7,6 +7,7 @@ use super::durable_host::DurableHostError;
 
 /// Why a party cannot go on.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ParticipantError {
     /// The SuperLink cannot be reached, or does not accept this party any more.
     #[error(transparent)]
@@ -18,6 +19,7 @@ pub enum ParticipantError {
 
 /// A message of Flower is none of a federation of fedround.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum MessageError {
     /// It has not the records of one.
     #[error("expected the record `{record}` with {expected}, which the message lacks")]

@@ -18,6 +18,7 @@ use super::state_dict::{StateDict, StateDictError};
 
 /// Why a party cannot train for a ServerApp, or a request was not carried out.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ServerAppError {
     /// Clients do something that Flower's convention has no words for.
     #[error("the program is none for a ServerApp of Flower: {0}")]

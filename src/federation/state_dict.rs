@@ -19,6 +19,7 @@ struct Entry {
 
 /// Arrays are not those of the model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum StateDictError {
     /// One is missing.
     #[error("expected the array `{name}` of shape {shape:?}, found none of this name")]

@@ -95,7 +95,7 @@ impl View {
         name: &'static str,
         make: fn(Task, &Device) -> Box<dyn Model>,
     ) -> Self {
-        self.model = ModelSource::Own { name, make };
+        self.model = ModelSource::own_boxed(name, make);
         self
     }
 

@@ -4,6 +4,7 @@ use crate::CallError;
 
 /// An auxiliary network cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum AuxiliaryError {
     /// No network has the name.
     #[error("unknown auxiliary network `{name}`; there are {known}")]

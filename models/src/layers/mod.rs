@@ -1,7 +1,9 @@
 //! Layers that burn does not have, or that behave differently in training and in inference.
 //!
-//! Use burn's own layers otherwise. `GroupNorm`, `LayerNorm` and `InstanceNorm` behave the same in training
-//! and in inference, and their defaults in burn are those of PyTorch.
+//! Use burn's own layers otherwise, except `BatchNorm`, `Dropout`, `GaussianNoise` and `RRelu`: these ask the
+//! device whether they train, which a traced model cannot tell them, and are refused. `GroupNorm`, `LayerNorm`
+//! and `InstanceNorm` behave the same in training and in inference, and their defaults in burn are those of
+//! PyTorch.
 
 mod basic;
 mod batch_norm;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 /// Weights cannot be loaded.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum WeightsError {
     /// The file cannot be read.
     #[error("cannot read {path}: {source}")]

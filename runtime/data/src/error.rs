@@ -246,6 +246,17 @@ pub enum DataError {
     /// Columns, labels and groups do not match.
     #[error(transparent)]
     Column(#[from] ColumnError),
+    /// A [`DataSource`](crate::DataSource) of the caller's own failed, such as one that asks a database.
+    #[error("cannot load the data: {0}")]
+    Source(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl DataError {
+    /// The error of a [`DataSource`](crate::DataSource) of your own: `rows.map_err(DataError::from_source)?`, or
+    /// `DataError::from_source("no rows")`.
+    pub fn from_source(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Source(error.into())
+    }
 }
 
 fn list(paths: &[PathBuf]) -> String {

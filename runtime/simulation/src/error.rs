@@ -13,6 +13,7 @@ use crate::parties::{ContentError, PayloadError, Unreachable};
 
 /// A round could not be run.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum RunError {
     /// A segment met a new batch shape and could not be compiled for it.
     #[error(transparent)]
@@ -184,6 +185,26 @@ pub enum RunError {
     NoExamples {
         /// The client.
         client: usize,
+    },
+    /// A label that is no class is to be tested.
+    #[error(
+        "an example has the label {label}; expected one of the {classes} classes, numbered from 0"
+    )]
+    Label {
+        /// The label.
+        label: i32,
+        /// How many classes the model was built for.
+        classes: usize,
+    },
+    /// A classifier does not give a number for each class.
+    #[error(
+        "the model gives {found} numbers for an example; expected {classes}, one for each class"
+    )]
+    Outputs {
+        /// How many classes the model was built for.
+        classes: usize,
+        /// How many numbers it gives.
+        found: usize,
     },
     /// The system cannot start a thread to prepare batches, to feed a device or to write clients' states.
     #[error(

@@ -15,6 +15,7 @@ use crate::panic_message::panic_message;
 
 /// A function could not be traced.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum TraceError {
     /// The function itself panicked, for instance on a shape that does not fit.
     #[error("{what} cannot be traced: {message}")]

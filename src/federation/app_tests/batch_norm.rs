@@ -35,11 +35,7 @@ fn normed(task: Task, device: &Device) -> Box<dyn Model> {
 }
 
 fn simulation(algorithm: impl Algorithm) -> Simulation {
-    let model = ModelSource::Own {
-        name: "normed",
-        make: normed,
-    };
-    compiled(model, algorithm)
+    compiled(ModelSource::own_boxed("normed", normed), algorithm)
 }
 
 fn trainer(clients: &[usize]) -> AppTrainer<'static> {

@@ -1,6 +1,7 @@
 //! Code that the docs show, compiled here.
 
 mod aggregates;
+mod embedding;
 mod specs;
 
 use std::path::Path;
@@ -29,6 +30,35 @@ fn own_data() -> Result<Report, Box<dyn std::error::Error>> {
         .clients(4)
         .partition(Partition::Natural)
         .run(20)?;
+    Ok(report)
+}
+
+/// The program of docs/your-own-data.md with examples from memory, run.
+#[rustfmt::skip]
+fn memory() -> Result<Report, Box<dyn std::error::Error>> {
+    use fedround::Experiment;
+    use fedround::algorithms::FedAvg;
+    use fedround::data::{Column, Dataset, Examples, Partition};
+
+    // Rows of three numbers, whose largest number is the class.
+    let rows = |n: usize| -> Result<Examples, Box<dyn std::error::Error>> {
+        let number = |i: usize| ((i * 37) % 101) as f32 / 100.0;
+        let values: Vec<f32> = (0..3 * n).map(number).collect();
+        let largest = |row: &[f32]| (0..3).max_by(|&a, &b| row[a].total_cmp(&row[b]));
+        let labels: Vec<u16> = values.chunks(3).filter_map(largest).map(|y| y as u16).collect();
+        let x = Column::floats("x", [3], values)?;
+        Ok(Examples::of_columns(vec![x], labels)?)
+    };
+    let data = Dataset::new("rows", rows(300)?, rows(60)?, ["first", "second", "third"]);
+    // Whose examples they are: an index of the names, for each training and each test example.
+    let owners = |n: u32| (0..n).map(|i| i % 3).collect::<Vec<u32>>();
+    let data = data.with_groups(owners(300), owners(60), ["ann", "ben", "eve"])?;
+    let report = Experiment::new(FedAvg { fraction: 1.0, ..FedAvg::default() })
+        .model("logistic")
+        .data(data)
+        .clients(3)
+        .partition(Partition::Natural)
+        .run(5)?;
     Ok(report)
 }
 
@@ -151,4 +181,12 @@ fn the_experiment_of_the_docs_runs() {
     let spent = private_experiment().unwrap().privacy.unwrap();
     assert_eq!((spent.delta, spent.guarantees.len()), (1e-6, 1));
     assert!(spent.epsilon.is_some());
+}
+
+#[test]
+fn examples_from_memory_train() {
+    let report = memory().unwrap();
+    assert_eq!(report.client_accuracy.len(), 3);
+    let accuracy = report.scores.unwrap().accuracy;
+    assert!(accuracy > 0.5, "{accuracy}");
 }

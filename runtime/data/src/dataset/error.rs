@@ -67,6 +67,39 @@ pub enum ColumnError {
         /// The shape of an example.
         shape: Vec<usize>,
     },
+    /// A dataset has no classes, or not a name for each.
+    #[error(
+        "the dataset has {classes} classes and names for {names}; give each class a name, of at least one class"
+    )]
+    Classes {
+        /// The number of classes.
+        classes: usize,
+        /// The number of their names.
+        names: usize,
+    },
+    /// A label is none of the classes.
+    #[error(
+        "{split} example {index} has the label {label}; expected one of the {classes} classes, 0 to {}",
+        classes.saturating_sub(1)
+    )]
+    Label {
+        /// `training` or `test`.
+        split: &'static str,
+        /// The example, from 0.
+        index: usize,
+        /// Its label.
+        label: u16,
+        /// The number of classes.
+        classes: usize,
+    },
+    /// Test examples have other inputs than training examples.
+    #[error("test examples need the inputs of training examples, {expected}; found {found}")]
+    TestInputs {
+        /// Of the training examples.
+        expected: String,
+        /// Of the test examples.
+        found: String,
+    },
     /// Groups do not match the examples.
     #[error(
         "{found} groups of {examples} {split} examples; each needs one, below the number of names, {names}"

@@ -1,5 +1,6 @@
 //! Datasets: named columns of examples, their labels and their groups.
 
+mod check;
 mod column;
 mod element;
 mod error;
@@ -55,7 +56,25 @@ pub struct Dataset {
 }
 
 impl Dataset {
-    /// A dataset without groups, with a class for each of `class_names`.
+    /// A dataset in memory, without groups, with a class for each of `class_names`. Label `i` is the class of
+    /// the name at place `i`. [`check`](Self::check) says whether the parts fit together; an experiment calls it.
+    ///
+    /// ```
+    /// use fedround_data::{Column, Dataset, Examples};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// // Rows of two numbers, one after another, and a label for each row.
+    /// let x = Column::floats("x", [2], vec![0.1, 0.9, 0.8, 0.2, 0.7, 0.3])?;
+    /// let train = Examples::of_columns(vec![x], vec![0_u16, 1, 1])?;
+    /// let x = Column::floats("x", [2], vec![0.2, 0.8])?;
+    /// let test = Examples::of_columns(vec![x], vec![0_u16])?;
+    /// let data = Dataset::new("points", train, test, ["left", "right"]);
+    /// // Of whom each example is; the partition `natural` makes a client of each.
+    /// let data = data.with_groups([0_u32, 1, 1], [0_u32], ["ann", "ben"])?;
+    /// assert_eq!(data.clients(), Some(2));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new(
         name: impl Into<String>,
         train: Examples,

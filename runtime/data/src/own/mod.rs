@@ -74,7 +74,7 @@ pub trait DataSource: Send + Sync {
     /// Reads the examples. It must give the same examples each time.
     ///
     /// # Errors
-    /// Whatever is wrong with the files.
+    /// Whatever is wrong with the files. [`DataError::from_source`] takes errors of your own, such as a database's.
     fn load(&self) -> Result<Arc<Dataset>, DataError>;
 }
 

@@ -50,6 +50,15 @@ impl Devices {
     }
 }
 
+impl From<Device> for Devices {
+    fn from(first: Device) -> Self {
+        Self {
+            first,
+            more: vec![],
+        }
+    }
+}
+
 impl fmt::Display for Devices {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.first)?;

@@ -6,6 +6,7 @@ use crate::precision::Precision;
 
 /// A device cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum DeviceError {
     /// The build or the machine lacks something that the device needs.
     #[error("`{device}` cannot be used: {}", problem_list(problems))]

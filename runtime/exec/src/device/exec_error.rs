@@ -4,6 +4,7 @@ use burn_backend::ExecutionError;
 
 /// A plan could not be run on a device, or its results could not be read.
 #[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ExecError {
     /// The device has no memory left.
     #[error(

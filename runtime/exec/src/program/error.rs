@@ -11,6 +11,7 @@ use crate::device::{DeviceError, ExecError};
 
 /// A program could not be compiled.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum CompileError {
     /// The spec does not stage to a valid module.
     #[error(transparent)]

@@ -62,7 +62,10 @@ impl Inference<'_> {
             examples.gather_labels_into(&indices, &mut labels);
             let mut counts = Counts::new(classes);
             match objective.target.as_str() {
-                "y" => counts.labels(&logits, &labels),
+                "y" => {
+                    check_labelled(&logits, &labels, classes)?;
+                    counts.labels(&logits, &labels);
+                }
                 column => {
                     let (ids, _) = words(examples, column, &indices)?;
                     counts.words(&logits, &ids, &labels);
@@ -163,6 +166,19 @@ fn words(
     column.gather_ids_into(indices, &mut ids)?;
     let shape = [&[indices.len()], column.shape()].concat();
     Ok((ids, shape))
+}
+
+/// Fails unless each label is a class and has a number for each class.
+fn check_labelled(logits: &[f32], labels: &[i32], classes: usize) -> Result<(), RunError> {
+    let is_class = |label: &i32| usize::try_from(*label).is_ok_and(|label| label < classes);
+    if let Some(&label) = labels.iter().find(|label| !is_class(label)) {
+        return Err(RunError::Label { label, classes });
+    }
+    if logits.len() != labels.len() * classes {
+        let found = logits.len() / labels.len().max(1);
+        return Err(RunError::Outputs { classes, found });
+    }
+    Ok(())
 }
 
 /// Adds to a sum, which is empty before the first addition.

@@ -55,6 +55,7 @@ pub struct PartyHost {
 
 /// Why a host cannot do what was requested.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum HostError {
     /// A request cannot be read.
     #[error(transparent)]

@@ -1,0 +1,81 @@
+//! Whether the parts of a dataset that a program made fit together.
+
+use super::{ColumnError, Dataset, Examples};
+
+impl Dataset {
+    /// Checks what training and evaluation rely on: there are classes, every label is one of them, and training
+    /// and test examples have inputs of one shape. Readers of files check more, each in its own words.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn check(&self) -> Result<(), ColumnError> {
+        let (train, test) = (self.train.x(), self.test.x());
+        if self.class_names.len() != self.classes || self.classes == 0 {
+            return Err(ColumnError::Classes {
+                classes: self.classes,
+                names: self.class_names.len(),
+            });
+        }
+        if train.shape() != test.shape() || train.element() != test.element() {
+            return Err(ColumnError::TestInputs {
+                expected: format!("{} of shape {:?}", train.element(), train.shape()),
+                found: format!("{} of shape {:?}", test.element(), test.shape()),
+            });
+        }
+        self.check_labels("training", &self.train)?;
+        self.check_labels("test", &self.test)
+    }
+
+    fn check_labels(&self, split: &'static str, examples: &Examples) -> Result<(), ColumnError> {
+        let mut labels = examples.labels().iter().enumerate();
+        let wrong = labels.find(|(_, label)| usize::from(**label) >= self.classes);
+        match wrong {
+            None => Ok(()),
+            Some((index, &label)) => Err(ColumnError::Label {
+                split,
+                index,
+                label,
+                classes: self.classes,
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Column;
+    use super::*;
+
+    fn examples(features: usize, labels: &[u16]) -> Examples {
+        let numbers = vec![0.5; features * labels.len()];
+        let x = Column::floats("x", [features], numbers).unwrap();
+        Examples::of_columns(vec![x], labels).unwrap()
+    }
+
+    fn error(train: Examples, test: Examples, classes: &[&str]) -> String {
+        let data = Dataset::new("rows", train, test, classes.iter().copied());
+        data.check().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn parts_that_do_not_fit_are_named() {
+        let good = examples(2, &[0, 1, 1]);
+        let data = Dataset::new("rows", good.clone(), good.clone(), ["a", "b"]);
+        data.check().unwrap();
+        // Nothing to test on is no mistake.
+        let untested = Dataset::new("rows", good.clone(), examples(2, &[]), ["a", "b"]);
+        untested.check().unwrap();
+
+        let text = error(examples(2, &[0, 2]), good.clone(), &["a", "b"]);
+        assert_eq!(
+            text,
+            "training example 1 has the label 2; expected one of the 2 classes, 0 to 1"
+        );
+        let text = error(good.clone(), examples(2, &[5]), &["a", "b"]);
+        assert!(text.starts_with("test example 0 has the label 5"), "{text}");
+        let text = error(good.clone(), examples(3, &[0]), &["a", "b"]);
+        assert!(text.contains("numbers of shape [2]"), "{text}");
+        assert!(text.contains("numbers of shape [3]"), "{text}");
+        assert!(error(good.clone(), good, &[]).contains("0 classes"));
+    }
+}

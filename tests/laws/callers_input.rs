@@ -1,0 +1,202 @@
+//! What a program brings to an experiment (a dataset, the examples of clients, a model) is checked before the
+//! first round, and errors say what is wrong.
+
+use burn::module::{Module, Param};
+use burn::nn::{BatchNorm, BatchNormConfig, Dropout, DropoutConfig, Linear, LinearConfig};
+use burn::tensor::{Device, Tensor};
+use fedround::algorithms::FedAvg;
+use fedround::data::partition::Split;
+use fedround::data::{Column, Dataset, Examples, Partition};
+use fedround::models::{Classifier, ForwardCx, Task};
+use fedround::{Experiment, ModelSource};
+
+use crate::common::{compile_model, dealt};
+
+/// Rows of four numbers with these labels.
+fn rows(labels: &[u16]) -> Examples {
+    let number = |i: usize| (i * 37 % 101) as f32 / 100.0;
+    let numbers = (0..4 * labels.len()).map(number).collect();
+    let x = Column::floats("x", [4], numbers).unwrap();
+    Examples::of_columns(vec![x], labels).unwrap()
+}
+
+fn data() -> Dataset {
+    let labels: Vec<u16> = (0..60).map(|i| i % 3).collect();
+    Dataset::new("rows", rows(&labels), rows(&labels[..30]), ["a", "b", "c"])
+}
+
+fn experiment(data: Dataset) -> Experiment {
+    let all = FedAvg {
+        fraction: 1.0,
+        ..FedAvg::default()
+    };
+    let experiment = Experiment::new(all).model("logistic").data(data);
+    experiment.clients(4).partition(Partition::Iid).threads(2)
+}
+
+fn error(experiment: Experiment) -> String {
+    let prepared = experiment.prepare(1).err();
+    prepared.unwrap().to_string()
+}
+
+/// A layer of `head`'s inputs, with layers of burn that ask the device whether this is training.
+#[derive(Module, Debug)]
+struct OfBurn {
+    norm: Option<BatchNorm>,
+    drop: Option<Dropout>,
+    head: Linear,
+}
+
+impl Classifier for OfBurn {
+    fn features(&self, x: Tensor<4>, _: &ForwardCx) -> Tensor<2> {
+        let x = match &self.norm {
+            Some(norm) => norm.forward(x),
+            None => x,
+        };
+        let x = x.flatten(1, 3);
+        match &self.drop {
+            Some(drop) => drop.forward(x),
+            None => x,
+        }
+    }
+
+    fn head(&self, h: Tensor<2>, _: &ForwardCx) -> Tensor<2> {
+        self.head.forward(h)
+    }
+}
+
+/// A linear model of so many outputs, and other layers by choice.
+fn model(outputs: usize, norm: bool, drop: Option<Dropout>) -> ModelSource {
+    ModelSource::own("mine", move |task, device| OfBurn {
+        norm: norm.then(|| BatchNormConfig::new(1).init(device)),
+        drop: drop.clone(),
+        head: LinearConfig::new(task.input.iter().product(), outputs).init(device),
+    })
+}
+
+#[test]
+fn a_model_gives_a_number_for_each_class() {
+    for outputs in [2, 5] {
+        let text = error(experiment(data()).model(model(outputs, false, None)));
+        let found = format!("model `mine`: `forward` gives a tensor of shape [1, {outputs}]");
+        assert!(text.starts_with(&found), "{text}");
+        assert!(text.contains("expected [1, 3]"), "{text}");
+    }
+    let report = experiment(data()).model(model(3, false, None)).run(1);
+    assert_eq!(report.unwrap().rounds(), 1);
+}
+
+/// burn's `Dropout` and `BatchNorm` would be traced as in inference, and nothing would be dropped.
+#[test]
+fn layers_that_ask_the_device_whether_it_trains_are_refused() {
+    let text = error(experiment(data()).model(model(3, true, None)));
+    assert!(
+        text.contains("`norm` is burn's `BatchNorm`")
+            && text.contains("use `fedround::models::layers::BatchNorm`"),
+        "{text}"
+    );
+    let mut drop = DropoutConfig::new(0.5).init();
+    let text = error(experiment(data()).model(model(3, false, Some(drop.clone()))));
+    assert!(text.contains("`drop` is burn's `Dropout`"), "{text}");
+    // Whoever says that it never trains may have it.
+    drop.training = Param::from_bool(false);
+    let report = experiment(data()).model(model(3, false, Some(drop))).run(1);
+    assert_eq!(report.unwrap().rounds(), 1);
+}
+
+/// A simulation by itself, which has no dataset to check beforehand, counts nothing wrongly either.
+#[test]
+fn a_simulation_evaluates_numbers_for_each_class_and_labels_of_classes() {
+    let task = Task {
+        input: [1, 1, 4],
+        classes: 3,
+    };
+    let evaluated = |outputs: usize, label: u16| {
+        let head = LinearConfig::new(4, outputs).init(&Device::default());
+        let model = OfBurn {
+            norm: None,
+            drop: None,
+            head,
+        };
+        let program = compile_model(&FedAvg::default(), "mine", Box::new(model), task);
+        let simulation = dealt(&rows(&[0, 1, 2]), vec![vec![0, 1, 2]], 1).simulation(program, 1);
+        let evaluation = simulation.evaluate(&rows(&[0, label]));
+        evaluation.map(|evaluation| evaluation.class_accuracy.len())
+    };
+    assert_eq!(evaluated(3, 2).unwrap(), 3);
+    let text = evaluated(5, 2).unwrap_err().to_string();
+    assert!(text.contains("gives 5 numbers"), "{text}");
+    let text = evaluated(3, 3).unwrap_err().to_string();
+    assert!(text.contains("the label 3"), "{text}");
+}
+
+#[test]
+fn a_dataset_of_a_program_is_checked() {
+    let names = ["a", "b", "c"];
+    let text = error(experiment(Dataset::new(
+        "rows",
+        rows(&[0, 1, 2, 3, 0]),
+        rows(&[0]),
+        names,
+    )));
+    assert!(
+        text.contains("training example 3 has the label 3"),
+        "{text}"
+    );
+    let text = error(experiment(Dataset::new(
+        "rows",
+        rows(&[0; 9]),
+        rows(&[7]),
+        names,
+    )));
+    assert!(text.contains("test example 0 has the label 7"), "{text}");
+    let narrow = Column::floats("x", [2], vec![0.0; 2]).unwrap();
+    let narrow = Examples::of_columns(vec![narrow], [0_u16]).unwrap();
+    let text = error(experiment(Dataset::new(
+        "rows",
+        rows(&[0; 9]),
+        narrow,
+        names,
+    )));
+    assert!(text.contains("found numbers of shape [2]"), "{text}");
+}
+
+#[test]
+fn splits_are_of_the_dataset_and_say_how_many_clients_there_are() {
+    let split = |train: std::ops::Range<usize>| Split {
+        train: train.collect(),
+        ..Split::default()
+    };
+    let of = |splits: Vec<Split>| experiment(data()).splits(splits);
+    let text = error(of(vec![split(0..30), split(31..61)]));
+    assert_eq!(
+        text,
+        "splits: `train` of client 1 has the index 60, and the dataset has 60 training examples, numbered from 0"
+    );
+    let tested = Split {
+        test: vec![29, 30],
+        ..split(0..30)
+    };
+    let text = error(of(vec![tested]));
+    assert!(
+        text.contains("`test` of client 0 has the index 30"),
+        "{text}"
+    );
+    let text = error(of(vec![split(0..30), split(0..0)]));
+    assert!(text.contains("client 1 has no examples"), "{text}");
+    assert!(error(of(vec![])).contains("clients: expected at least 1"));
+
+    let run = of(vec![split(0..30), split(30..60)]).prepare(1).unwrap();
+    assert_eq!(run.settings().clients, 2);
+}
+
+/// A service prepares a run, trains it on a thread of its own, and sends on what came of it.
+#[test]
+fn runs_and_reports_move_between_threads() {
+    fn moves<T: Send>() {}
+    fn shared<T: Send + Sync>() {}
+    moves::<fedround::experiment::Run>();
+    shared::<ModelSource>();
+    shared::<fedround::experiment::Report>();
+    shared::<fedround::experiment::ExperimentError>();
+}
