@@ -169,7 +169,7 @@ impl ScaledProduct {
         if let (Some(a), Some(b)) = (Operand::of(&self.a), Operand::of(&self.b)) {
             let [_, k, n] = self.sizes;
             let sizes = [rows.len() / n, k, n];
-            multiply(sizes, a.from_row(first), b, rows, Some(self.alpha));
+            multiply(sizes, a.rows_from(first), b, rows, Some(self.alpha));
         }
     }
 }

@@ -56,7 +56,7 @@ pub(crate) fn multiply(
     }
     let parts = c.chunks_mut(rows * n).enumerate();
     team::each(flops, parts, |(i, c)| {
-        let (sizes, a) = ([c.len() / n, k, n], a.from_row(i * rows));
+        let (sizes, a) = ([c.len() / n, k, n], a.rows_from(i * rows));
         multiply_part(sizes, a, b, c, mode);
     });
 }

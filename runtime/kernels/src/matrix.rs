@@ -81,8 +81,8 @@ pub(crate) enum Operand<'a> {
 }
 
 impl<'a> Operand<'a> {
-    /// The part of the operand from a row on.
-    pub fn from_row(self, row: usize) -> Self {
+    /// The rows of the operand from `row` on.
+    pub fn rows_from(self, row: usize) -> Self {
         match self {
             Self::Plain(matrix) => Self::Plain(matrix.part(row, 0)),
             Self::Transposed(matrix) => Self::Transposed(matrix.part(0, row)),

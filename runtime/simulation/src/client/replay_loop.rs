@@ -94,14 +94,15 @@ impl ClientGroup<'_> {
         for batches in steps {
             let batches = batches?;
             let full = captured.plan.loop_steps.size == Some(batches.n);
-            if full && let Some(steps) = captured.step.block_steps() {
-                if batches.active.iter().all(|&active| active) {
-                    ready.push(batches);
-                    if ready.len() == steps {
-                        self.replay_block(op, &mut ready, &mut captured)?;
-                    }
-                    continue;
+            if full
+                && let Some(steps) = captured.step.block_steps()
+                && batches.active.iter().all(|&active| active)
+            {
+                ready.push(batches);
+                if ready.len() == steps {
+                    self.replay_block(op, &mut ready, &mut captured)?;
                 }
+                continue;
             }
             for earlier in ready.drain(..) {
                 self.replay_batches((op, body), env, earlier, &mut captured)?;

@@ -41,12 +41,12 @@ impl<'a> DeviceOperands<'a> {
         let operand = |value: &&'a RuntimeValue| match value {
             RuntimeValue::Clients(_, values) => Ok(Operand::PerClient(values)),
             RuntimeValue::Broadcast(_, value) => {
-                Ok(Operand::Shared(value.as_ref().clone().to_device(device)?))
+                Ok(Operand::Shared(value.as_ref().clone().move_to(device)?))
             }
             value => Ok(Operand::Shared((*value).clone())),
         };
         let server_values = server_values.iter().cloned();
-        let server_values = server_values.map(|(v, value)| Ok((v, value.to_device(device)?)));
+        let server_values = server_values.map(|(v, value)| Ok((v, value.move_to(device)?)));
         Ok(Self {
             operands: operands
                 .iter()
@@ -69,7 +69,7 @@ impl<'a> DeviceOperands<'a> {
             let argument = match operand {
                 Operand::Shared(value) => Some(value.clone()),
                 Operand::PerClient(values) => {
-                    let own = members.iter().map(|&i| values[i].clone().to_device(device));
+                    let own = members.iter().map(|&i| values[i].clone().move_to(device));
                     let mut own: Vec<RuntimeValue> = own.collect::<Result<_, _>>()?;
                     match own.len() {
                         1 => own.pop(),

@@ -74,22 +74,22 @@ impl RuntimeValue {
         Self::Stacked(Box::new(value))
     }
 
-    /// Copies the tensors of a value to a device.
+    /// Moves the tensors of a value to a device.
     ///
     /// # Errors
     ///
     /// A device that holds one of the tensors has failed.
-    pub fn to_device(self, device: &DispatchDevice) -> Result<Self, ExecError> {
+    pub fn move_to(self, device: &DispatchDevice) -> Result<Self, ExecError> {
         Ok(match self {
             Self::Params(leaves) => Self::Params(transfer_all(leaves, device)?),
             Self::Tensor(t) => Self::Tensor(transfer(t, device)?),
             Self::Batch(n, columns) => Self::Batch(n, transfer_all(columns, device)?),
             Self::Clients(ids, values) => {
-                let values = values.into_iter().map(|value| value.to_device(device));
+                let values = values.into_iter().map(|value| value.move_to(device));
                 Self::Clients(ids, values.collect::<Result<_, _>>()?)
             }
-            Self::Broadcast(ids, value) => Self::Broadcast(ids, Box::new(value.to_device(device)?)),
-            Self::Stacked(value) => Self::stacked(value.to_device(device)?),
+            Self::Broadcast(ids, value) => Self::Broadcast(ids, Box::new(value.move_to(device)?)),
+            Self::Stacked(value) => Self::stacked(value.move_to(device)?),
             // They are copied to the new device when code reads them there.
             Self::Numbers(own) => Self::Numbers(Arc::new(ClientNumbers::new(own.values.clone()))),
             own @ (Self::Number(_) | Self::Client | Self::Cohort(_) | Self::AtParty) => own,
