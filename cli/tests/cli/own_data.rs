@@ -240,7 +240,7 @@ fn adapters_are_fine_tuned() {
     place.success("export tuned --to whole.pt");
     assert!(place.path("tuned/adapters.safetensors").exists());
 
-    // A run that goes on ends with the same bits, and not over another base.
+    // A run that goes on ends with the same bits, also after its base has changed: the checkpoint has the base.
     place.success(&format!("{line} --rounds 2 --out stopped"));
     let resumed = json(&place.success("resume stopped --rounds 4 --json"));
     assert_eq!(resumed["test_loss"], tuned["test_loss"]);
@@ -249,10 +249,11 @@ fn adapters_are_fine_tuned() {
     place.success(&format!(
         "run fedavg --data leaf:first --rounds 1 {common} --out base"
     ));
-    let text = place.failure("resume other --rounds 4", 1);
-    assert!(text.contains("program"), "{text}");
+    place.success("resume other --rounds 4");
     let model = |run: &str| std::fs::read(place.path(&format!("{run}/model.safetensors"))).unwrap();
-    assert_eq!(model("stopped"), model("tuned"));
+    for run in ["stopped", "other"] {
+        assert_eq!(model(run), model("tuned"), "{run}");
+    }
 
     let text = place.success("explain fedavg --data leaf:second --model gpt:1x16 --train lora:4");
     assert!(text.contains("P = 1,540 parameters"), "{text}");

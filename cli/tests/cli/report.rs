@@ -155,8 +155,7 @@ fn best_is_of_one_kind(place: &Place, run: &str, key: &str) {
 #[test]
 fn the_privacy_that_was_spent_is_in_the_table_and_in_the_pages() {
     let place = Place::new();
-    let run = "run adaptive-clip --set fraction=0.5";
-    let output = place.output(&format!("{run} {SMALL} --out out"));
+    let output = place.output(&format!("run adaptive-clip {SMALL} --out out"));
     let table = String::from_utf8_lossy(&output.stdout).into_owned() + &stderr(&output);
     let spent = &place.json("out/summary.json")["privacy"];
     let epsilon = spent["epsilon"].as_f64().unwrap();
@@ -171,7 +170,7 @@ fn the_privacy_that_was_spent_is_in_the_table_and_in_the_pages() {
 
     // Experiments draw their noise from the seed.
     place.success(&format!(
-        "compare adaptive-clip fedavg {SMALL} --set fraction=0.5 --seeds 2 --quiet --out both"
+        "compare adaptive-clip fedavg {SMALL} --seeds 2 --quiet --out both"
     ));
     place.success("report both");
     let page = place.text("both/report.html");
