@@ -234,6 +234,7 @@ fn of_experiment(error: &ExperimentError) -> Option<&'static str> {
         ExperimentError::PublicShare { .. } => "0.1 is a tenth of the training examples",
         ExperimentError::Validation { .. } => "0.1 is a tenth of each client's training examples",
         ExperimentError::Accuracy { .. } => "0.9 is an accuracy of 90 %",
+        ExperimentError::ModelFile(StoreError::NoSpace { .. }) => NO_SPACE,
         ExperimentError::Compile(error) => return of_compilation(error),
         ExperimentError::Run(error) => return of_round(error),
         ExperimentError::Checkpoint(CheckpointError::Run(error)) => return of_round(error),

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use burn::tensor::Device;
 use fedround::experiment::{Run, Settings as RunSettings};
-use fedround::{Experiment, ModelSource};
+use fedround::{Experiment, MakeModel, ModelSource};
 use fedround_algorithms::{FedAvg, registry};
 use fedround_data::{Dataset, InputEncoding, Partition};
 use fedround_dsl::{BoxedAlgorithm, Registry};
-use fedround_models::{Losses, MODELS, Model, ModelError, Task, find};
+use fedround_models::{Losses, MODELS, ModelError, find};
 use fedround_names::nearest;
 
 use crate::dead_hypers::Uses;
@@ -18,11 +17,11 @@ use crate::pass_dump::observer;
 use crate::settings::Settings;
 
 /// A model that a user's crate brings.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct OwnModel {
     pub name: &'static str,
     pub doc: &'static str,
-    pub make: fn(Task, &Device) -> Box<dyn Model>,
+    pub make: MakeModel,
 }
 
 /// What the command knows by name.
@@ -55,9 +54,11 @@ impl Catalog {
 
     /// The model of a name: the user's own, or else a bundled one.
     pub(crate) fn model_of(&self, name: &str) -> Result<ModelSource, CliError> {
-        if let Some(&OwnModel { name, make, .. }) = self.models.iter().find(|own| own.name == name)
-        {
-            return Ok(ModelSource::own_boxed(name, make));
+        if let Some(own) = self.models.iter().find(|own| own.name == name) {
+            return Ok(ModelSource::Own {
+                name: own.name.to_owned(),
+                make: own.make.clone(),
+            });
         }
         match find(name) {
             Ok(_) => Ok(name.into()),

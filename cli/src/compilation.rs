@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 
 use fedround::Auxiliaries;
-use fedround::experiment::{
-    ExperimentError, Settings as RunSettings, adapt, trains_nothing, warnings,
-};
+use fedround::experiment::{ExperimentError, Settings as RunSettings, adapt, warnings};
 use fedround_data::{DataLocation, DatasetInfo};
 use fedround_dsl::{BoxedAlgorithm, Objective};
 use fedround_exec::{Program, Target};
@@ -200,13 +198,8 @@ fn shapes(subject: &Subject) -> Result<Shapes, CliError> {
     Ok((task, info.words, columns.collect()))
 }
 
-/// Writes the compiler's warnings to stderr.
+/// Writes the warnings about a program to stderr.
 pub(crate) fn warn(program: &Program) {
     let warnings = warnings(program).into_iter();
     warnings.for_each(|warning| tell!("warning: {warning}"));
-    if trains_nothing(program) {
-        tell!(
-            "warning: the rounds of this algorithm train nothing: the server keeps its model as it is, and clients keep none. A plug-in that leaves models to the clients needs a base whose clients keep them, as those of adcol do"
-        );
-    }
 }

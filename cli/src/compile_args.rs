@@ -73,8 +73,8 @@ pub(crate) struct GraphArgs {
     /// Stage of the compilation: fed, linked, parties, tensor, plan or fused, as described below
     #[arg(long, value_enum, value_name = "STAGE", hide_possible_values = true, default_value_t = Stage::Linked)]
     pub at: Stage,
-    /// Number of the phase, of an algorithm with several, as in `--phase 1` [default: all in text and in
-    /// drawings of fed and linked, the last one otherwise]
+    /// Number of the phase, of an algorithm with several, as in `--phase 1` [default: all in text, and in svg,
+    /// png and pdf of fed and linked; otherwise the last one]
     #[arg(long, value_name = "N", conflicts_with_all = ["pass", "diff"])]
     pub phase: Option<usize>,
     /// Device to compile for: cpu, wgpu[:N], cuda[:N] or auto

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::config_file::{INCLUDE, broken, own, with_included};
+use crate::config_file::{INCLUDE, parse_error, read_table, read_with_includes};
 use crate::error::CliError;
 use crate::faults::FaultArgs;
 use crate::field_names::field_names;
@@ -78,26 +78,26 @@ pub(crate) fn is_setting(name: &str) -> bool {
 impl Config {
     /// Reads a file, over the files that it includes.
     pub fn read(path: &Path) -> Result<Self, CliError> {
-        let (text, table) = own(path)?;
+        let (text, table) = read_table(path)?;
         match table.contains_key(INCLUDE) {
             // An error in its text is shown in place.
             false => Self::parse(path, &text),
-            true => Self::of(path, with_included(path, &mut vec![])?),
+            true => Self::of(path, read_with_includes(path, &mut vec![])?),
         }
     }
 
     /// Reads a file's text.
     pub fn parse(path: &Path, text: &str) -> Result<Self, CliError> {
         // Keys are checked before values, so that a misspelt one is named as such.
-        let table: toml::Table = toml::from_str(text).map_err(broken(path))?;
+        let table: toml::Table = toml::from_str(text).map_err(parse_error(path))?;
         Self::known(path, &table)?;
-        toml::from_str(text).map_err(broken(path))
+        toml::from_str(text).map_err(parse_error(path))
     }
 
     /// The settings of a table; `path` is where it comes from.
     pub fn of(path: &Path, table: toml::Table) -> Result<Self, CliError> {
         Self::known(path, &table)?;
-        table.try_into().map_err(broken(path))
+        table.try_into().map_err(parse_error(path))
     }
 
     /// Fails with the first key that is none.
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_all_fields() {
+    fn keys_are_the_fields_of_a_file() {
         for key in [
             "spec",
             "data_dir",

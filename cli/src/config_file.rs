@@ -8,15 +8,15 @@ use crate::error::CliError;
 pub(crate) const INCLUDE: &str = "include";
 
 /// A file's text, as a table too.
-pub(crate) fn own(path: &Path) -> Result<(String, toml::Table), CliError> {
+pub(crate) fn read_table(path: &Path) -> Result<(String, toml::Table), CliError> {
     let text = std::fs::read_to_string(path).map_err(CliError::io("read", path))?;
-    let table = toml::from_str(&text).map_err(broken(path))?;
+    let table = toml::from_str(&text).map_err(parse_error(path))?;
     Ok((text, table))
 }
 
 /// A file's settings over those of the files that it includes, the later ones over the earlier. `inside` are
 /// the files that include it.
-pub(crate) fn with_included(
+pub(crate) fn read_with_includes(
     path: &Path,
     inside: &mut Vec<PathBuf>,
 ) -> Result<toml::Table, CliError> {
@@ -28,7 +28,7 @@ pub(crate) fn with_included(
     if inside.contains(&whole) {
         return Err(wrong("the file includes itself".to_owned()));
     }
-    let (_, mut table) = own(path)?;
+    let (_, mut table) = read_table(path)?;
     let included = match table.remove(INCLUDE) {
         None => vec![],
         Some(toml::Value::String(file)) => vec![file],
@@ -43,7 +43,7 @@ pub(crate) fn with_included(
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut merged = toml::Table::new();
     for file in included {
-        lay_over(&mut merged, with_included(&folder.join(file), inside)?);
+        lay_over(&mut merged, read_with_includes(&folder.join(file), inside)?);
     }
     inside.pop();
     lay_over(&mut merged, table);
@@ -62,7 +62,7 @@ fn lay_over(below: &mut toml::Table, above: toml::Table) {
     }
 }
 
-pub(crate) fn broken(path: &Path) -> impl Fn(toml::de::Error) -> CliError {
+pub(crate) fn parse_error(path: &Path) -> impl Fn(toml::de::Error) -> CliError {
     |error| CliError::Config {
         path: path.to_owned(),
         message: error.to_string().trim_end().to_owned(),

@@ -137,8 +137,6 @@ pub(crate) enum CliError {
     /// A file of a run is not as the run left it.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
-    #[error("--delta: expected a number above 0 and below 1, found {found}")]
-    Delta { found: f64 },
     #[error("--checkpoint: {0}")]
     CheckpointEvery(#[from] CheckpointEveryError),
     #[error("`{}` holds no run: expected its config.toml or checkpoints", dir.display())]

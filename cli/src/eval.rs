@@ -65,7 +65,8 @@ pub(crate) fn eval(catalog: &Catalog, args: &EvalArgs) -> Result<(), CliError> {
     match &args.data {
         Some(other) => trained.test_on(other.parse()?, &args.reading)?,
         None => {
-            if let Some(flag) = args.reading.change(&trained.settings.reading) {
+            let of_run = &trained.settings.reading;
+            if let Some(flag) = args.reading.first_differing_flag(of_run) {
                 return Err(CliError::OwnDataOption { flag });
             }
         }

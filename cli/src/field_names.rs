@@ -7,15 +7,15 @@ use serde::forward_to_deserialize_any;
 /// The names that serde reads for the fields of a struct; none for a type that is no struct.
 pub(crate) fn field_names<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
     let mut names: &'static [&'static str] = &[];
-    // Nothing is read: it ends with the error of `Asked`.
-    let _ = T::deserialize(Asked(&mut names));
+    // Nothing is read: it ends with the error of `NameRecorder`.
+    let _ = T::deserialize(NameRecorder(&mut names));
     names
 }
 
 /// A source of no values, which remembers the names of the fields that it is asked for.
-struct Asked<'a>(&'a mut &'static [&'static str]);
+struct NameRecorder<'a>(&'a mut &'static [&'static str]);
 
-impl<'de> Deserializer<'de> for Asked<'_> {
+impl<'de> Deserializer<'de> for NameRecorder<'_> {
     type Error = Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
@@ -45,7 +45,6 @@ mod tests {
     #[test]
     fn names_are_those_of_files() {
         #[derive(serde::Deserialize)]
-        #[allow(dead_code, reason = "its names are all that counts")]
         struct Example {
             first: u8,
             #[serde(rename = "second")]
@@ -53,5 +52,8 @@ mod tests {
         }
         assert_eq!(field_names::<Example>(), ["first", "second"]);
         assert!(field_names::<u8>().is_empty());
+        let file = r#"{"first": 1, "second": "text"}"#;
+        let Example { first, other } = serde_json::from_str(file).unwrap();
+        assert_eq!((first, other.as_deref()), (1, Some("text")));
     }
 }

@@ -81,6 +81,7 @@ mod written_settings;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use burn::tensor::Device;
 use clap::Parser;
@@ -134,18 +135,22 @@ impl Cli {
         self
     }
 
-    /// Adds a model, made for a task. Weights of linear and convolutional layers may have any
-    /// values, for a run draws its own; other layers start as they are made. A model of the same
-    /// name is replaced.
+    /// Adds a model, by a function that makes it for a task and may capture what else the model depends on.
+    /// Weights of linear and convolutional layers may have any values, for a run draws its own; other layers
+    /// start as they are made. A model of the same name is replaced.
     #[must_use]
     pub fn model(
         mut self,
         name: &'static str,
         doc: &'static str,
-        make: fn(Task, &Device) -> Box<dyn Model>,
+        make: impl Fn(Task, &Device) -> Box<dyn Model> + Send + Sync + 'static,
     ) -> Self {
         self.0.models.retain(|own| own.name != name);
-        self.0.models.push(OwnModel { name, doc, make });
+        self.0.models.push(OwnModel {
+            name,
+            doc,
+            make: Arc::new(make),
+        });
         self
     }
 

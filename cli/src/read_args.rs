@@ -82,7 +82,7 @@ impl ReadArgs {
     }
 
     /// The first of these flags that asks for something else than a file's settings.
-    pub fn change(&self, file: &Self) -> Option<String> {
+    pub fn first_differing_flag(&self, file: &Self) -> Option<String> {
         let (flags, file) = (self.table(), file.table());
         let mut flags = flags.into_iter();
         let (key, _) = flags.find(|(key, value)| file.get(key) != Some(value))?;

@@ -106,10 +106,6 @@ impl Settings {
             .as_ref()
             .filter(|_| args.server_state || of_file)
             .map(weights::server_state);
-        let delta = args.delta.or(file.delta).unwrap_or(default.delta);
-        if !(delta > 0.0 && delta < 1.0) {
-            return Err(CliError::Delta { found: delta });
-        }
         let run = experiment::Settings {
             clients: args.clients.or(file.clients).unwrap_or(default.clients),
             partition: match partition {
@@ -122,7 +118,7 @@ impl Settings {
             server_state: server_state.transpose()?,
             reproducible_noise: !args.system_noise
                 && (args.reproducible_noise || file.reproducible_noise.unwrap_or(false)),
-            delta,
+            delta: args.delta.or(file.delta).unwrap_or(default.delta),
             train: text(&args.train, file.train, "all").parse()?,
             augment: text(&args.augment, file.augment, "none").parse()?,
             auxiliaries,

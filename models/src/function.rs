@@ -137,10 +137,10 @@ pub enum CallError {
         /// Kind and shape.
         found: String,
     },
-    /// A layer of burn asks its device whether this is training, and is told no while it is traced. The model
-    /// would be trained without it, or on statistics that never move.
+    /// A layer asks its device whether this is training, and is told no while it is traced. The model would be
+    /// trained without it, or on statistics that never move.
     #[error(
-        "the model's layer `{path}` is burn's `{layer}`, which does in a traced model what it does in inference; use {instead}, or set its `training` to `Param::from_bool(false)` if that is meant",
+        "the model's layer `{path}` is a `{layer}` that does in a traced model what it does in inference; use {instead}, or, if that is meant, set its `training` to `Param::from_bool(false)`, also of a layer inside another one by `.freeze_group(ParamGroup::from_predicate(\"training\"))`",
         instead = match &**layer {
             "BatchNorm" | "Dropout" => format!("`fedround::models::layers::{layer}`"),
             _ => "a layer that asks the `ForwardCx`".to_owned(),

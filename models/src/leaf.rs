@@ -75,9 +75,9 @@ pub(crate) struct Collect {
     layer: Layer,
     /// In the order of the module's fields, with their parameters' ids.
     pub leaves: Vec<(ParamId, Leaf)>,
-    /// Paths and types of the layers of burn that act in another way in training, such as its `Dropout`. Each
-    /// has a flag, which is set unless the layer is frozen.
-    pub device_switched: Vec<(String, String)>,
+    /// The path and the type of the first layer that asks its device whether this is training, such as burn's
+    /// `Dropout`. Such layers have a flag `training`, which is set unless the layer is frozen.
+    pub device_switched: Option<(String, String)>,
 }
 
 impl Collect {
@@ -96,10 +96,13 @@ fn is_transparent(container_type: &str) -> bool {
 
 impl ModuleVisitor for Collect {
     fn visit_flag(&mut self, flag: &Param<Flag>) {
-        // The path ends with the name of the flag.
-        if let (true, Some((_, layer))) = (flag.is_enabled(), self.path.split_last()) {
+        // The path ends with the name of the flag. Flags of other names may mean anything.
+        if let (true, Some((name, layer))) = (flag.is_enabled(), self.path.split_last())
+            && name == "training"
+            && self.device_switched.is_none()
+        {
             let ty = self.modules.last().cloned().unwrap_or_default();
-            self.device_switched.push((layer.join("."), ty));
+            self.device_switched = Some((layer.join("."), ty));
         }
     }
 

@@ -224,11 +224,8 @@ impl<M: Network> Model for M {
             known: functions.iter().map(Function::name).collect(),
         })?;
         let all = Collect::of(self);
-        if let (true, Some((path, layer))) = (cx.is_training(), all.device_switched.first()) {
-            return Err(CallError::DeviceSwitched {
-                path: path.clone(),
-                layer: layer.clone(),
-            });
+        if let (true, Some((path, layer))) = (cx.is_training(), all.device_switched) {
+            return Err(CallError::DeviceSwitched { path, layer });
         }
         let value = found.call(self, inputs, cx)?;
         let buffers = all.leaves.into_iter();

@@ -3,15 +3,15 @@
 use fedround_exec::Program;
 
 use super::{Round, Run};
-use crate::privacy::{Federation, Missed, Spent, spent};
+use crate::privacy::{AccountingInputs, Missed, Spent, spent};
 
 impl Run {
     /// What the ε of this run depends on besides its program.
-    pub fn federation(&self) -> Federation {
+    pub fn privacy_inputs(&self) -> AccountingInputs {
         let own = &self.simulation.dataset().client_indices;
         let sizes = || own.iter().map(Vec::len);
         let faults = &self.settings.faults;
-        Federation {
+        AccountingInputs {
             clients: own.len(),
             fewest_examples: sizes().min().unwrap_or(0),
             most_examples: sizes().max().unwrap_or(0),
@@ -33,13 +33,13 @@ impl Run {
 /// and those whose updates were not finite.
 pub fn privacy_spent(
     program: &Program,
-    mut federation: Federation,
+    mut inputs: AccountingInputs,
     history: &[Round],
     goal: Option<usize>,
 ) -> Option<Spent> {
-    federation.missed.some |= history.iter().any(|round| {
+    inputs.missed.some |= history.iter().any(|round| {
         let missing = [&round.failed, &round.late, &round.not_finite];
         missing.into_iter().any(|clients| !clients.is_empty())
     });
-    spent(program, federation, history.len(), goal)
+    spent(program, inputs, history.len(), goal)
 }

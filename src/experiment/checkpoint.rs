@@ -52,7 +52,8 @@ impl SavedBest {
 impl Run {
     /// Everything that the rest of the run depends on, as parts of an archive, to which a caller may
     /// add parts of its own before it [writes](Archive::write) a file. It is small beside the
-    /// parameters and clients' states that it holds.
+    /// parameters and clients' states that it holds. A run that started from weights also saves their values
+    /// each time; with adapters these are the base model, and most of the archive.
     ///
     /// # Errors
     ///
@@ -78,15 +79,22 @@ impl Run {
     ///
     /// # Errors
     ///
-    /// As [`Simulation::restore`](fedround_simulation::Simulation::restore). The run is then as it
-    /// was.
+    /// As [`Simulation::restore`](fedround_simulation::Simulation::restore), or the run has taken other values
+    /// from files than the saved one, which cannot be if
+    /// [`prepare_to_restore`](super::Experiment::prepare_to_restore) made it. The run is then as it was.
     pub fn restore(&mut self, archive: &Archive) -> Result<(), ExperimentError> {
         let progress = archive.get(PROGRESS).map_err(CheckpointError::from)?;
-        let start = Start::saved(archive)?;
-        self.simulation.restore(archive)?;
-        if let Some(start) = start {
-            self.start = start;
+        let start = Start::saved(archive)?.unwrap_or_default();
+        if !start.has_values_of(&self.start) {
+            let other = CheckpointError::Other {
+                what: "set of values from the files of `weights` and `server_state`".to_owned(),
+                expected: "others; `Experiment::prepare_to_restore` takes them from the checkpoint"
+                    .to_owned(),
+                found: "those that the run began with".to_owned(),
+            };
+            return Err(other.into());
         }
+        self.simulation.restore(archive)?;
         let Progress {
             history,
             scores,
@@ -125,5 +133,62 @@ impl Run {
             parameters: values.filter_map(|(i, values)| with(i, values)).collect(),
             clients: clients.map(|(k, tensors)| (k, own(tensors))).collect(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use fedround::algorithms::FedRep;
+    use fedround::data::{Partition, synth::SynthDigits};
+    use fedround::experiment::{Experiment, write_model};
+
+    fn experiment(seed: u64) -> Experiment {
+        let data = SynthDigits {
+            train: 100,
+            test: 20,
+            ..SynthDigits::default()
+        };
+        Experiment::new(FedRep::default())
+            .model("2nn")
+            .data(data.generate())
+            .clients(4)
+            .partition(Partition::Iid)
+            .seed(seed)
+            .threads(1)
+    }
+
+    /// Personal parts of clients that have not taken part yet start from the weights.
+    #[test]
+    fn a_run_from_other_weights_cannot_be_restored() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |seed: u64, file: &Path| {
+            let report = experiment(seed).run(1).unwrap();
+            write_model(file, &report.parameters).unwrap();
+        };
+        let (file, moved) = (dir.path().join("a"), dir.path().join("b"));
+        write(2, &file);
+        let prepare = |file: &Path| experiment(1).weights(file).prepare(2).unwrap();
+        let mut run = prepare(&file);
+        run.step(&mut ()).unwrap();
+        let saved = run.save().unwrap();
+        std::fs::rename(&file, &moved).unwrap();
+        prepare(&moved).restore(&saved).unwrap();
+
+        write(3, &file);
+        let mut other = prepare(&file);
+        let before = other.simulation().parameters().unwrap();
+        let error = other.restore(&saved).unwrap_err().to_string();
+        assert!(error.contains("prepare_to_restore"), "{error}");
+        assert!(other.simulation().parameters().unwrap() == before);
+        let error = experiment(1).prepare(2).unwrap().restore(&saved);
+        assert!(error.is_err());
+
+        let again = experiment(1).weights(file);
+        let mut again = again.prepare_to_restore(2, &saved).unwrap();
+        again.restore(&saved).unwrap();
+        let (whole, again) = (run.train(&mut ()).unwrap(), again.train(&mut ()).unwrap());
+        assert!(whole.parameters == again.parameters, "other bits");
     }
 }

@@ -42,8 +42,8 @@ pub(super) fn check_splits(splits: &[Split], data: &Dataset) -> Result<(), Exper
     Ok(())
 }
 
-/// Fails for a classifier that does not give a number for each class, whose accuracy would be counted wrongly,
-/// and for a model that cannot be evaluated at all.
+/// Fails for a classifier that does not give one number per class, because its accuracy would be counted wrongly,
+/// or whose `forward` cannot be traced. Models with another target are not checked.
 pub(super) fn check_outputs(program: &Program) -> Result<(), ExperimentError> {
     let model = program.model();
     let objective = model.objective();

@@ -88,7 +88,7 @@ pub use run::Run;
 pub use scores::Scores;
 pub use settings::Settings;
 pub use specs::PROTECTED;
-pub use warnings::{trains_nothing, warnings};
+pub use warnings::{Warning, warnings};
 
 /// The seed of generated datasets, and of random splits into training and test examples. It is not the
 /// experiment's own seed, so that generated data is the same for every seed, as real data is.

@@ -4,11 +4,11 @@
 use fedround_data::augment::{Augment, Scratch, Visit};
 use fedround_data::{Column, Examples};
 use fedround_dsl::Algorithm;
+use fedround_models::Train;
 use fedround_simulation::{Faults, FederatedDataset, Simulation};
 
 use super::compile::{simulation, trace};
 use super::specs::{OUTPUTS, Outputs};
-use super::start::Start;
 use super::{ExperimentError, Parameters, Run, Settings};
 
 impl Run {
@@ -36,7 +36,10 @@ impl Run {
         settings.auxiliaries.extend(generator);
         let sources = (&self.model, &self.losses);
         let clients = client_indices.len();
-        let weights = Start::weights(Some(&self.start), &self.settings)?;
+        let weights = match settings.train {
+            Train::All => None,
+            Train::LowRank(_) => self.start.weights()?,
+        };
         let (model, _) = trace(
             sources,
             &settings,

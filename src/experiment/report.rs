@@ -89,7 +89,8 @@ pub struct Report {
     /// Those of the clients' own models, by the client's number, if they were asked for.
     pub personal: BTreeMap<usize, Parameters>,
     /// What noise leaves of the clients' privacy: the ε and δ of each guarantee, over the complete rounds, with
-    /// what they rest on. `None` of an algorithm that adds no noise to what clients tell.
+    /// what they rest on. `None` of an algorithm that adds no noise to what clients tell, and until the run has
+    /// ended.
     pub privacy: Option<Spent>,
     /// What became of the steps of loops over batches, where they were to be captured.
     pub capture: Option<CaptureStats>,

@@ -63,7 +63,11 @@ impl Run {
         // Whoever gives the splits need not say how many there are.
         settings.clients = splits.len();
         let examples = turned(&data.train, &splits)?;
-        let weights = Start::weights(taken.as_ref(), &settings)?;
+        let weights = match (&taken, &settings.weights) {
+            (Some(taken), _) => taken.weights()?,
+            (None, Some(file)) => Some(file.read()?),
+            (None, None) => None,
+        };
         let algorithm = &experiment.algorithm;
         let (model, used) = trace(
             (&experiment.model, &experiment.losses),
@@ -102,25 +106,32 @@ impl Run {
             simulation = simulation.with_public(public);
         }
         check_memory(&simulation, rounds, settings.threads)?;
-        let mut start = Start::default();
-        if let Some(weights) = &weights {
-            let model = simulation.program().model().model();
-            match model.merged() {
-                // The adapters' base has them.
-                Some(whole) => start.take_weights(weights, &whole.leaves())?,
-                None => {
-                    start.take_weights(weights, &model.leaves())?;
-                    simulation.load_weights(weights)?;
+        let whole = simulation.program().model().model().merged();
+        // If there are adapters, their base has the weights.
+        if let (Some(weights), None) = (&weights, &whole) {
+            simulation.load_weights(weights)?;
+        }
+        let start = match taken {
+            Some(taken) => taken,
+            None => {
+                let mut start = Start::default();
+                if let Some(weights) = &weights {
+                    let leaves = match &whole {
+                        Some(whole) => whole.leaves(),
+                        None => simulation.program().model().model().leaves(),
+                    };
+                    start.take_weights(weights, &leaves)?;
                 }
+                if let Some(path) = &settings.server_state {
+                    start.take_server_states(&mut simulation, path)?;
+                }
+                start
             }
-        }
-        if let (None, Some(path)) = (&taken, &settings.server_state) {
-            start.take_server_states(&mut simulation, path)?;
-        }
+        };
         Ok(Self {
             simulation,
             told_not_replayed: false,
-            start: taken.unwrap_or(start),
+            start,
             tests,
             validation,
             model: experiment.model.clone(),

@@ -8,7 +8,7 @@ use fedround_simulation::{CheckpointError, ServerStateError, Simulation};
 use fedround_store::{Archive, ArchiveError, TensorBytes};
 use serde::{Deserialize, Serialize};
 
-use super::{ExperimentError, Settings};
+use super::ExperimentError;
 
 const PART: &str = "run/start";
 
@@ -25,7 +25,7 @@ pub(super) struct Start {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 struct TakenWeights {
     file: PathBuf,
-    #[serde(with = "Names")]
+    #[serde(with = "LoadReportFields")]
     report: LoadReport,
     /// The values of the leaves that were loaded, in the order of the report.
     values: Vec<TensorBytes>,
@@ -34,7 +34,7 @@ struct TakenWeights {
 /// The fields of a [`LoadReport`] in a checkpoint.
 #[derive(Deserialize, Serialize)]
 #[serde(remote = "LoadReport")]
-struct Names {
+struct LoadReportFields {
     loaded: Vec<String>,
     drawn: Vec<String>,
     left_over: Vec<String>,
@@ -58,19 +58,19 @@ impl Start {
         Ok(())
     }
 
-    /// The weights that a run starts from: those that were taken, or else those of the settings' file.
-    pub fn weights(
-        taken: Option<&Self>,
-        settings: &Settings,
-    ) -> Result<Option<Weights>, ExperimentError> {
-        match (
-            taken.and_then(|start| start.weights.as_ref()),
-            &settings.weights,
-        ) {
-            (Some(taken), _) => Ok(Some(taken.weights()?)),
-            (None, Some(file)) => Ok(Some(file.read()?)),
-            (None, None) => Ok(None),
-        }
+    /// The weights that were taken.
+    pub fn weights(&self) -> Result<Option<Weights>, ExperimentError> {
+        self.weights.as_ref().map(TakenWeights::weights).transpose()
+    }
+
+    /// Whether the same was taken as by another run, from files at whatever paths.
+    pub fn has_values_of(&self, other: &Self) -> bool {
+        let same_weights = match (&self.weights, &other.weights) {
+            (Some(own), Some(other)) => own.report == other.report && own.values == other.values,
+            (None, None) => true,
+            _ => false,
+        };
+        same_weights && self.server_states == other.server_states
     }
 
     /// Takes the weights' values of a model's leaves.

@@ -121,7 +121,7 @@ impl Run {
     /// steps.
     fn add_model(&self, report: &mut Report) -> Result<(), ExperimentError> {
         let (program, goal) = (self.simulation.program(), report.goal_round);
-        report.privacy = privacy_spent(program, self.federation(), &report.history, goal);
+        report.privacy = privacy_spent(program, self.privacy_inputs(), &report.history, goal);
         report.capture = self.simulation.capture_stats();
         report.parameters = self.simulation.parameters()?;
         Ok(())

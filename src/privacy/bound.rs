@@ -12,7 +12,7 @@ pub const DELTA: f64 = 1e-5;
 
 /// Why no ε is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoBound {
+pub(super) enum NoBound {
     /// The noise is on a value that is not clipped there.
     #[error(
         "the noised value is not clipped directly before. Under a claim, noise also counts on a sum over a batch clipped row by row, or on a sum over a cohort (or the mean of a cohort of fixed size) of values that each client clips"
@@ -34,7 +34,7 @@ pub enum NoBound {
     Fewer,
     /// Fast clients are likelier in a cohort.
     #[error(
-        "more clients are called than a cohort has and the fastest take part (--over-select), so who takes part is not drawn at random"
+        "over-selection of clients calls more than a cohort has and the fastest take part, so who takes part is not drawn at random"
     )]
     OverSelect,
     /// The noise or its bound is not above 0.
@@ -153,12 +153,22 @@ pub(super) fn number<E>(epsilon: Result<f64, E>) -> String {
     epsilon.map_or_else(|_| "∞".to_owned(), |e| format!("{:.3}", round_up(e)))
 }
 
+/// A `δ` as text, as in `1e-5`.
+pub fn delta_text(delta: f64) -> String {
+    match delta {
+        0.0 => "0".to_owned(),
+        // Sums have digits that are noise of rounding.
+        delta => format!("{delta:.2e}").replace(".00e", "e"),
+    }
+}
+
 /// A line for each `δ`, with the ε after some rounds.
 pub(super) fn after_rounds<E>(deltas: &[f64], of: impl Fn(u64, f64) -> Result<f64, E>) -> String {
     let line = |delta: &f64| {
         let [one, ten, hundred] = ROUNDS.map(|rounds| number(of(rounds, *delta)));
+        let delta = delta_text(*delta);
         format!(
-            "      after 1 round ε = {one}, after 10 ε = {ten}, after 100 ε = {hundred}; δ = {delta:e}\n"
+            "      after 1 round ε = {one}, after 10 ε = {ten}, after 100 ε = {hundred}; δ = {delta}\n"
         )
     };
     deltas.iter().map(line).collect()
@@ -236,6 +246,13 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn sums_of_deltas_are_short() {
+        let all = [0.0, 1e-5, 0.01, 1e-5 + 1e-5 + 1e-5, 2.5e-6];
+        let texts = all.map(delta_text);
+        assert_eq!(texts, ["0", "1e-5", "1e-2", "3e-5", "2.50e-6"]);
     }
 
     #[test]

@@ -13,7 +13,7 @@ const TRAINED: &str = "  \
   - the usual figure is that of steps that draw each row with probability q of its own, by Rényi
     accounting (Mironov, Talwar and Zhang 2019). Of shuffled batches it is not proven, and may be far
     too low (Chua et al. 2024);
-  - δ = 1e-2 is that of ADCOL's table. A δ above 1/N allows that some row is told outright;
+  - a δ above 1/N allows that some row is told outright;
   - the server is honest: it is about what others get of what is trained there, not about the
     server, which has the rows.
 ";
@@ -97,7 +97,7 @@ impl Grounds {
     ];
 
     /// Those of a mechanism, one or two.
-    pub fn of(mechanism: &Mechanism) -> Vec<Self> {
+    pub(super) fn of(mechanism: &Mechanism) -> Vec<Self> {
         let all = Self::ALL.into_iter();
         all.filter(|grounds| grounds.apply_to(mechanism)).collect()
     }
@@ -133,7 +133,7 @@ pub(super) fn of_all(known: &[Mechanism]) -> String {
     let parts: String = parts.map(Grounds::text).collect();
     parts
         + "  Each line is of its own noise alone: over lines, phases and releases ε adds up, and so does δ.\n  \
-        Nothing is said of what crosses without noise: see Wire.\n"
+        Nothing is said of what crosses without noise.\n"
 }
 
 /// Whether it is on a sum over a cohort in passes.

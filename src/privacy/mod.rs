@@ -2,8 +2,8 @@
 //!
 //! A run's [`Report`](crate::experiment::Report) has what it [`Spent`], with a [`Guarantee`] for each place of
 //! noise. [`statement`] says in words what an algorithm gives before any run. Every ε is a proven bound, unless
-//! it is called the usual figure, and is rounded up. Where no bound is known, there is none, and [`NoBound`] is
-//! the reason.
+//! it is called the usual figure, and is rounded up. Where no bound is known, there is none, and
+//! [`Guarantee::no_bound`] says why.
 
 mod bound;
 mod cohort_passes;
@@ -11,8 +11,9 @@ mod grounds;
 mod spent;
 mod statement;
 
-pub use bound::{DELTA, Missed, NoBound, smaller_delta};
+pub use bound::{DELTA, Missed, delta_text, smaller_delta};
 pub use fedround_passes::fed::Unit;
 pub use grounds::Grounds;
-pub use spent::{Federation, Guarantee, Spent, spent};
-pub use statement::statement;
+pub(crate) use spent::spent;
+pub use spent::{AccountingInputs, Guarantee, NoiseSource, Spent};
+pub use statement::{StatementInputs, statement};

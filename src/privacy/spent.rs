@@ -4,17 +4,27 @@ use fedround_exec::Program;
 use fedround_ir::Loc;
 use fedround_metrics::accountant::Steps;
 use fedround_passes::fed::{Mechanism, NoiseKind, Unit, mechanisms};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::bound::{Missed, NoBound, of_passes, replaced, round_up, rounds_of, usual_steps};
 use super::cohort_passes::InPasses;
 use super::grounds::Grounds;
 
+/// Where noise comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NoiseSource {
+    /// The system's random generator.
+    System,
+    /// The seed of a run, as in experiments. It keeps nothing private.
+    Reproducible,
+}
+
 /// The privacy that a run with noise on what clients tell has spent.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Spent {
-    /// Where the noise comes from: `system`, or `reproducible` in an experiment, which keeps nothing private.
-    pub noise: &'static str,
+    /// Where the noise comes from.
+    pub noise: NoiseSource,
     /// The ε of all guarantees together, by adding up; `None` if one of them has no known bound.
     pub epsilon: Option<f64>,
     /// The δ of all guarantees together.
@@ -25,7 +35,7 @@ pub struct Spent {
 }
 
 /// The (ε, δ) of one place of noise, or of several on sums over one cohort.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Guarantee {
     /// The line of the algorithm, or lines.
     pub at: String,
@@ -57,9 +67,9 @@ pub struct Guarantee {
     pub grounds: Vec<Grounds>,
 }
 
-/// What ε depends on besides the program.
+/// What the ε of a run depends on besides its program.
 #[derive(Clone, Copy, Debug)]
-pub struct Federation {
+pub struct AccountingInputs {
     /// The number of clients.
     pub clients: usize,
     /// Examples of the client that has fewest.
@@ -76,9 +86,9 @@ pub struct Federation {
 
 /// The privacy that is spent after some rounds; `None` of a program without noise on what clients tell. The
 /// first phase may have ended early, after round `goal`.
-pub fn spent(
+pub(crate) fn spent(
     program: &Program,
-    federation: Federation,
+    inputs: AccountingInputs,
     rounds: usize,
     goal: Option<usize>,
 ) -> Option<Spent> {
@@ -100,16 +110,16 @@ pub fn spent(
         found.extend(
             joint
                 .iter()
-                .filter_map(|m| guarantee(program, m, federation, (phases.len(), rounds))),
+                .filter_map(|m| guarantee(program, m, inputs, (phases.len(), rounds))),
         );
         let unknown = all.unknown.iter();
         found.extend(unknown.map(|loc| unclipped(*loc, rounds)));
     }
     let epsilon = found.iter().map(|m| m.epsilon).sum::<Option<f64>>();
     (!found.is_empty()).then(|| Spent {
-        noise: match federation.reproducible {
-            true => "reproducible",
-            false => "system",
+        noise: match inputs.reproducible {
+            true => NoiseSource::Reproducible,
+            false => NoiseSource::System,
         },
         epsilon: epsilon.map(round_up),
         delta: found.iter().map(|m| m.delta).sum(),
@@ -136,24 +146,24 @@ fn unclipped(loc: Loc, rounds: usize) -> Guarantee {
 fn guarantee(
     program: &Program,
     joint: &[&Mechanism],
-    federation: Federation,
+    inputs: AccountingInputs,
     (phases, rounds): (usize, usize),
 ) -> Option<Guarantee> {
     let mechanism = joint.first()?;
     let places: Vec<String> = joint.iter().map(|m| m.loc.to_string()).collect();
-    let delta = federation.delta;
+    let delta = inputs.delta;
     let laplace = mechanism.noise == NoiseKind::Laplace;
-    let most = federation.most_examples as u64;
+    let most = inputs.most_examples as u64;
     let repetitions = mechanism.repetitions.as_ref().map(|all| all.count(most));
     let (mut usual_epsilon, mut rows) = (None, None);
-    let passes = InPasses::of(joint, federation.clients).map(|passes| match phases {
+    let passes = InPasses::of(joint, inputs.clients).map(|passes| match phases {
         1 => passes.epsilon(rounds as u64, delta),
         _ if rounds == 0 => Ok(0.0),
         _ => Err(NoBound::Phases),
     });
-    let steps = rounds_of(joint, federation.clients, rounds as u64);
+    let steps = rounds_of(joint, inputs.clients, rounds as u64);
     let of_clients = steps.filter(|_| rounds > 0).map(|steps| {
-        federation.missed.check(joint)?;
+        inputs.missed.check(joint)?;
         Ok(steps.epsilon(delta)?.min(steps.epsilon_by_losses(delta)?))
     });
     let epsilon = passes
@@ -162,9 +172,9 @@ fn guarantee(
             _ if rounds == 0 => Ok(0.0),
             (Some(steps), _) => {
                 // What clients do to their own examples has no usual figure here.
-                let cohort = program.cohort_size(federation.clients);
+                let cohort = program.cohort_size(inputs.clients);
                 let cohort = cohort.filter(|_| mechanism.central);
-                rows = cohort.and_then(|n| steps.rows(n, federation.fewest_examples as u64));
+                rows = cohort.and_then(|n| steps.rows(n, inputs.fewest_examples as u64));
                 let round = rows.and_then(|rows| usual_steps(mechanism, steps, rows));
                 usual_epsilon = round.and_then(|round| {
                     let count = rounds as u64 * round.count;

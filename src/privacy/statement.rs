@@ -8,20 +8,36 @@ use fedround_metrics::privacy::{gaussian_epsilon, laplace_epsilon};
 use fedround_passes::fed::{Mechanism, NoiseKind, RowSteps, Unit, mechanisms};
 use fedround_passes::report::number_format::grouped;
 
-use super::bound::{NoBound, after_rounds, number, of_passes, replaced, rounds_of, usual_steps};
+use super::bound::{
+    NoBound, after_rounds, delta_text, number, of_passes, replaced, rounds_of, usual_steps,
+};
 use super::cohort_passes::InPasses;
 use super::grounds::{of_all, once};
 
 /// The other `δ` of training with noise: that of ADCOL's table.
 const LOOSE: f64 = 1e-2;
 
-/// The ε of each mechanism of a phase, and what they rest on; nothing where there is no noise. The
-/// numbers are of a cohort, where its size is known, of clients with `examples` each, at a `δ`.
-pub fn statement(
-    module: &Module,
-    (clients, cohort): (usize, Option<usize>),
-    (examples, delta): (u64, f64),
-) -> String {
+/// What the numbers of a [`statement`] are of.
+#[derive(Clone, Copy, Debug)]
+pub struct StatementInputs {
+    /// The number of clients.
+    pub clients: usize,
+    /// Clients of a round, where that does not depend on the round.
+    pub cohort: Option<usize>,
+    /// Examples of each client.
+    pub examples: u64,
+    /// The δ of each ε.
+    pub delta: f64,
+}
+
+/// The ε of each mechanism of a phase, and what they rest on; nothing where there is no noise.
+pub fn statement(module: &Module, inputs: StatementInputs) -> String {
+    let StatementInputs {
+        clients,
+        cohort,
+        examples,
+        delta,
+    } = inputs;
     let found = mechanisms(module);
     let (known, unknown) = (&found.known, &found.unknown);
     if known.is_empty() && unknown.is_empty() {
@@ -196,8 +212,8 @@ fn added(mechanism: &Mechanism, examples: u64, delta: f64) -> String {
 /// A neighbour has another value in its place, or zeros.
 fn epsilons(mechanism: &Mechanism, at: f64) -> String {
     let delta = match mechanism.noise {
-        NoiseKind::Gaussian => format!("{at:e}"),
-        NoiseKind::Laplace => "0".to_owned(),
+        NoiseKind::Gaussian => delta_text(at),
+        NoiseKind::Laplace => delta_text(0.0),
     };
     let text = |sensitivity: f64| {
         number(match mechanism.noise {

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use burn::tensor::Device;
 use fedround_dsl::Algorithm;
 use fedround_exec::{Precision, Program, Target};
 use fedround_ir::fed::print;
-use fedround_models::{AuxiliaryTask, Losses, Model, Task};
+use fedround_models::{AuxiliaryTask, Losses, Task};
 use fedround_passes::report::cost_table;
 use fedround_passes::report::{explain, wire, wire_table};
 use fedround_passes::tensor::cost;
@@ -81,21 +80,10 @@ impl View {
         self
     }
 
-    /// For a bundled model, by its name on the command line.
+    /// For another model: a bundled one by name, or a [`ModelSource`].
     #[must_use]
-    pub fn model(mut self, name: &str) -> Self {
-        self.model = name.into();
-        self
-    }
-
-    /// For a model of one's own, as `Cli::model` of the command's crate takes it.
-    #[must_use]
-    pub fn own_model(
-        mut self,
-        name: &'static str,
-        make: fn(Task, &Device) -> Box<dyn Model>,
-    ) -> Self {
-        self.model = ModelSource::own_boxed(name, make);
+    pub fn model(mut self, model: impl Into<ModelSource>) -> Self {
+        self.model = model.into();
         self
     }
 

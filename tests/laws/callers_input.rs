@@ -1,8 +1,12 @@
 //! What a program brings to an experiment (a dataset, the examples of clients, a model) is checked before the
 //! first round, and errors say what is wrong.
 
-use burn::module::{Module, Param};
-use burn::nn::{BatchNorm, BatchNormConfig, Dropout, DropoutConfig, Linear, LinearConfig};
+use burn::module::{Module, Param, ParamGroup};
+use burn::nn::activation::{RRelu, RReluConfig};
+use burn::nn::{
+    BatchNorm, BatchNormConfig, Dropout, DropoutConfig, GaussianNoise, GaussianNoiseConfig, Linear,
+    LinearConfig,
+};
 use burn::tensor::{Device, Tensor};
 use fedround::algorithms::FedAvg;
 use fedround::data::partition::Split;
@@ -44,6 +48,8 @@ fn error(experiment: Experiment) -> String {
 struct OfBurn {
     norm: Option<BatchNorm>,
     drop: Option<Dropout>,
+    noise: Option<GaussianNoise>,
+    activation: Option<RRelu>,
     head: Linear,
 }
 
@@ -54,8 +60,16 @@ impl Classifier for OfBurn {
             None => x,
         };
         let x = x.flatten(1, 3);
-        match &self.drop {
+        let x = match &self.drop {
             Some(drop) => drop.forward(x),
+            None => x,
+        };
+        let x = match &self.noise {
+            Some(noise) => noise.forward(x),
+            None => x,
+        };
+        match &self.activation {
+            Some(activation) => activation.forward(x),
             None => x,
         }
     }
@@ -65,43 +79,75 @@ impl Classifier for OfBurn {
     }
 }
 
-/// A linear model of so many outputs, and other layers by choice.
-fn model(outputs: usize, norm: bool, drop: Option<Dropout>) -> ModelSource {
-    ModelSource::own("mine", move |task, device| OfBurn {
-        norm: norm.then(|| BatchNormConfig::new(1).init(device)),
-        drop: drop.clone(),
-        head: LinearConfig::new(task.input.iter().product(), outputs).init(device),
+/// A linear model of so many outputs, to which the function may give other layers.
+fn model(
+    outputs: usize,
+    change: impl Fn(&mut OfBurn, &Device) + Send + Sync + 'static,
+) -> ModelSource {
+    ModelSource::own("mine", move |task, device| {
+        let mut model = OfBurn {
+            norm: None,
+            drop: None,
+            noise: None,
+            activation: None,
+            head: LinearConfig::new(task.input.iter().product(), outputs).init(device),
+        };
+        change(&mut model, device);
+        model
     })
 }
 
 #[test]
 fn a_model_gives_a_number_for_each_class() {
     for outputs in [2, 5] {
-        let text = error(experiment(data()).model(model(outputs, false, None)));
+        let text = error(experiment(data()).model(model(outputs, |_, _| {})));
         let found = format!("model `mine`: `forward` gives a tensor of shape [1, {outputs}]");
         assert!(text.starts_with(&found), "{text}");
         assert!(text.contains("expected [1, 3]"), "{text}");
     }
-    let report = experiment(data()).model(model(3, false, None)).run(1);
+    let report = experiment(data()).model(model(3, |_, _| {})).run(1);
     assert_eq!(report.unwrap().rounds(), 1);
 }
 
-/// burn's `Dropout` and `BatchNorm` would be traced as in inference, and nothing would be dropped.
+/// They would be traced as in inference: nothing would be dropped, and no noise added.
 #[test]
 fn layers_that_ask_the_device_whether_it_trains_are_refused() {
-    let text = error(experiment(data()).model(model(3, true, None)));
+    let text_of =
+        |change: fn(&mut OfBurn, &Device)| error(experiment(data()).model(model(3, change)));
+    let text = text_of(|model, device| model.norm = Some(BatchNormConfig::new(1).init(device)));
     assert!(
-        text.contains("`norm` is burn's `BatchNorm`")
+        text.contains("`norm` is a `BatchNorm`")
             && text.contains("use `fedround::models::layers::BatchNorm`"),
         "{text}"
     );
-    let mut drop = DropoutConfig::new(0.5).init();
-    let text = error(experiment(data()).model(model(3, false, Some(drop.clone()))));
-    assert!(text.contains("`drop` is burn's `Dropout`"), "{text}");
-    // Whoever says that it never trains may have it.
-    drop.training = Param::from_bool(false);
-    let report = experiment(data()).model(model(3, false, Some(drop))).run(1);
-    assert_eq!(report.unwrap().rounds(), 1);
+    let text = text_of(|model, _| model.drop = Some(DropoutConfig::new(0.5).init()));
+    assert!(text.contains("`drop` is a `Dropout`"), "{text}");
+    let text = text_of(|model, _| model.noise = Some(GaussianNoiseConfig::new(0.5).init()));
+    assert!(text.contains("`noise` is a `GaussianNoise`"), "{text}");
+    let text = text_of(|model, _| {
+        model.activation = Some(RReluConfig::new().init());
+    });
+    assert!(text.contains("`activation` is a `RRelu`"), "{text}");
+}
+
+/// Whoever says that they never train may have them.
+#[test]
+fn frozen_layers_are_traced_as_in_inference() {
+    let trained = |change: fn(&mut OfBurn, &Device)| {
+        let report = experiment(data()).model(model(3, change)).run(1).unwrap();
+        report.parameters
+    };
+    let dropped = trained(|model, _| {
+        let mut drop = DropoutConfig::new(0.5).init();
+        drop.training = Param::from_bool(false);
+        model.drop = Some(drop);
+    });
+    assert!(dropped == trained(|_, _| {}), "something was dropped");
+    trained(|model, _| {
+        model.activation = Some(RReluConfig::new().init());
+        let training = ParamGroup::from_predicate("training");
+        *model = model.clone().freeze_group(training);
+    });
 }
 
 /// A simulation by itself, which has no dataset to check beforehand, counts nothing wrongly either.
@@ -116,6 +162,8 @@ fn a_simulation_evaluates_numbers_for_each_class_and_labels_of_classes() {
         let model = OfBurn {
             norm: None,
             drop: None,
+            noise: None,
+            activation: None,
             head,
         };
         let program = compile_model(&FedAvg::default(), "mine", Box::new(model), task);
@@ -158,7 +206,7 @@ fn a_dataset_of_a_program_is_checked() {
         narrow,
         names,
     )));
-    assert!(text.contains("found numbers of shape [2]"), "{text}");
+    assert!(text.contains("found `x`, numbers of shape [2]"), "{text}");
 }
 
 #[test]

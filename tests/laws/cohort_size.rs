@@ -2,7 +2,7 @@
 
 use fedround::algorithms::FedAvg;
 use fedround::prelude::*;
-use fedround::simulation::Faults;
+use fedround::simulation::{Distribution, Faults};
 use fedround::testing::{Stage, Trained, assert_trains_alike, experiment, graph_text};
 
 /// The mean as a sum that is divided by the size of the cohort.
@@ -16,12 +16,19 @@ pub struct Divided<A = FedAvg> {
     /// Whether the sum is the mean.
     #[hyper(default = false)]
     pub mean: bool,
+    /// Whether the size is that of all clients, of whom some may not be there.
+    #[hyper(default = false)]
+    pub of_all: bool,
 }
 
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for Divided<A> {
     fn aggregate(&self, server: &ServerCx, w_k: Clients<Params>) -> Server<Params> {
-        let cohort = server.current_cohort();
+        let cohort = if self.of_all {
+            server.all_clients()
+        } else {
+            server.current_cohort()
+        };
         let m = cohort.num_clients();
         server.set_state("m", &m);
         server.set_state("ones", &w_k.map(|_, _| Scalar::from(1.0)).sum());
@@ -45,6 +52,7 @@ fn divided(on_clients: bool, mean: bool) -> Divided {
         base,
         on_clients,
         mean,
+        of_all: false,
     }
 }
 
@@ -56,26 +64,62 @@ fn a_sum_over_the_size_is_the_mean() {
     }
 }
 
+/// The sizes of the rounds' cohorts, after a check that as many values have arrived.
+fn sizes(algorithm: Divided, faults: Faults) -> Vec<f64> {
+    let run = experiment(algorithm).faults(faults).run(4);
+    let rounds = Trained::from(run.unwrap()).report.history;
+    let of = |name: &'static str| {
+        let numbers = rounds.iter().map(move |round| round.server_numbers[name]);
+        numbers.collect::<Vec<f64>>()
+    };
+    assert_eq!(of("divided.m"), of("divided.ones"));
+    of("divided.m")
+}
+
 #[test]
 fn the_size_counts_those_whose_values_arrive() {
-    let counted = |dropout| {
-        let faults = Faults {
-            dropout,
-            ..Faults::default()
-        };
-        let run = experiment(divided(false, false)).faults(faults).run(4);
-        let rounds = Trained::from(run.unwrap()).report.history;
-        let of = |name: &'static str| {
-            let numbers = rounds.iter().map(move |round| round.server_numbers[name]);
-            numbers.collect::<Vec<f64>>()
-        };
-        assert_eq!(of("divided.m"), of("divided.ones"));
-        of("divided.m")
+    let faults = |dropout| Faults {
+        dropout,
+        ..Faults::default()
     };
-    assert_eq!(counted(0.0), [8.0; 4]);
-    let some = counted(0.5);
+    assert_eq!(sizes(divided(false, false), faults(0.0)), [8.0; 4]);
+    let some = sizes(divided(false, false), faults(0.5));
     assert!(some.iter().all(|m| (1.0..=8.0).contains(m)), "{some:?}");
     assert!(some.iter().sum::<f64>() < 32.0, "{some:?}");
+    // A cohort that is not drawn is called when it is counted.
+    let all = || Divided {
+        base: FedAvg {
+            fraction: 1.0,
+            ..FedAvg::default()
+        },
+        of_all: true,
+        ..divided(false, false)
+    };
+    assert_eq!(sizes(all(), faults(0.0)), [20.0; 4]);
+    let some = sizes(all(), faults(0.5));
+    assert!(some.iter().all(|m| *m < 20.0), "{some:?}");
+}
+
+#[test]
+fn the_size_does_not_count_who_is_late() {
+    let all = || Divided {
+        base: FedAvg {
+            fraction: 1.0,
+            ..FedAvg::default()
+        },
+        of_all: true,
+        ..divided(false, false)
+    };
+    let speeds = (0..20).map(|i| if i < 5 { 1e-3 } else { 1.0 });
+    let faults = |deadline| Faults {
+        speed: Some(Distribution::Listed(speeds.clone().collect())),
+        deadline: Some(deadline),
+        ..Faults::default()
+    };
+    let run = experiment(all()).faults(faults(f64::INFINITY)).run(1);
+    let rounds = Trained::from(run.unwrap()).report.history;
+    let slowest = rounds[0].virtual_seconds.unwrap();
+    assert_eq!(sizes(all(), faults(slowest / 100.0)), [15.0; 4]);
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn a_step_in_pieces_is_a_smaller_step() {
     assert_ne!(after(&pieces(2)), after(&pieces(4)));
 }
 
-/// A step in parts: in turn `j` of three, `(j + 1) / 6` of it, along the gradient of its beginning.
+/// A gradient in three turns: turn `j` adds `j / 6` of it, and `j` to a factor of the sum.
 #[derive(Hyper, Debug, Clone)]
 pub struct Turns<A = FedAvg> {
     /// What trains.

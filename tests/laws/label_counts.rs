@@ -47,6 +47,82 @@ impl<A: Algorithm> Algorithm for Calibrated<A> {
     }
 }
 
+/// Balanced softmax, in docs/specs.md. Ren et al. 2020, "Balanced Meta-Softmax for Long-Tailed Visual Recognition",
+/// Eq. (4).
+#[derive(Hyper, Debug, Clone)]
+pub struct Balanced<A = FedAvg> {
+    /// What trains.
+    pub base: A,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for Balanced<A> {
+    fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+        let counts = k.label_counts().clamp(1e-8, 1e8);
+        let z = function("shift_columns", (&k.forward(w, &b.x), &counts.ln()));
+        cross_entropy(z, &b.y)
+    }
+}
+
+/// FedRS: logits of classes that a client does not have are scaled by `α`. Li and Zhan 2021, "FedRS: Federated
+/// Learning with Restricted Softmax for Label Distribution Non-IID Data", Eq. (5).
+#[derive(Hyper, Debug, Clone)]
+pub struct Restricted<A = FedAvg> {
+    /// What trains.
+    pub base: A,
+    /// `α`.
+    #[hyper(default = 0.5, range = 0.0..=1.0)]
+    pub alpha: f32,
+    /// Whether a function does it by hand.
+    #[hyper(default = false)]
+    pub by_hand: bool,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for Restricted<A> {
+    fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+        let n = k.label_counts();
+        let z = k.forward(w, &b.x);
+        let z = if self.by_hand {
+            function("halved", (&z, &n))
+        } else {
+            let zero = 0.0 * &n;
+            let factors = n.select(&zero.add_scalar(1.0), &zero.add_scalar(self.alpha));
+            function("scale_columns", (&z, &factors))
+        };
+        cross_entropy(z, &b.y)
+    }
+}
+
+/// Logits of classes without examples, times one half.
+fn halved(z: Tensor<2>, n: Tensor<1>) -> Tensor<2> {
+    let present = n.greater_elem(0.5).float();
+    z * (present * 0.5 + 0.5).unsqueeze_dim(0)
+}
+
+/// Cross-entropy of the softmax of each class's logit times its share, written with the counts themselves.
+fn balanced(z: Tensor<2>, n: Tensor<1>, y: Tensor<1, Int>) -> Tensor<1> {
+    let n = n.clamp(1e-8, 1e8).unsqueeze_dim(0);
+    let shares = z.exp() * n;
+    let all = shares.clone().sum_dim(1);
+    let own = shares.gather(1, y.unsqueeze_dim(1));
+    -(own / all).log().mean()
+}
+
+/// [`Balanced`], by the formula of its paper.
+#[derive(Hyper, Debug, Clone)]
+pub struct BalancedByHand<A = FedAvg> {
+    /// What trains.
+    pub base: A,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for BalancedByHand<A> {
+    fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+        loss("balanced", (&k.forward(w, &b.x), &k.label_counts(), &b.y))
+    }
+}
+
 fn counted(z: Tensor<2>, y: Tensor<1, Int>) -> Tensor<1> {
     let ([n, classes], device) = (z.dims(), z.device());
     let all = Tensor::<1, Int>::arange(0..classes as i64, &device).reshape([1, classes]);
@@ -55,12 +131,16 @@ fn counted(z: Tensor<2>, y: Tensor<1, Int>) -> Tensor<1> {
 }
 
 fn calibrated(tau: f32, by_hand: bool) -> Experiment {
-    let base = FedAvg {
+    let losses = Losses::default().with_function("counted", counted);
+    let base = base();
+    experiment(Calibrated { base, tau, by_hand }).losses(losses)
+}
+
+fn base() -> FedAvg {
+    FedAvg {
         fraction: 0.4,
         ..FedAvg::default()
-    };
-    let losses = Losses::default().with_function("counted", counted);
-    experiment(Calibrated { base, tau, by_hand }).losses(losses)
+    }
 }
 
 fn weights(experiment: Experiment) -> Vec<f32> {
@@ -84,6 +164,35 @@ fn clients_in_one_graph_have_their_own_counts() {
     let found = |batch| weights(calibrated(1.0, false).cohort_batch(batch));
     let (alone, grouped) = (found(CohortBatch::Off), found(CohortBatch::Clients(4)));
     assert_close(&grouped, &alone, 1e-5);
+}
+
+#[test]
+fn balanced_softmax_and_restricted_softmax_follow_their_formulas() {
+    let losses = || {
+        Losses::default()
+            .with("balanced", balanced)
+            .with_function("halved", halved)
+    };
+    let of = |experiment: Experiment| weights(experiment.losses(losses()));
+    let plain = of(experiment(base()));
+    let restricted = |alpha, by_hand| {
+        let base = base();
+        of(experiment(Restricted {
+            base,
+            alpha,
+            by_hand,
+        }))
+    };
+    let (balanced, by_hand) = (
+        of(experiment(Balanced { base: base() })),
+        of(experiment(BalancedByHand { base: base() })),
+    );
+    assert_close(&balanced, &by_hand, 1e-5);
+    assert_ne!(balanced, plain);
+    let half = restricted(0.5, false);
+    assert_close(&half, &restricted(0.5, true), 1e-6);
+    assert_ne!(half, plain);
+    assert_close(&restricted(1.0, false), &plain, 1e-6);
 }
 
 /// Sums the released counts of all clients.

@@ -2,10 +2,7 @@
 
 use fedround::algorithms::FedAvg;
 use fedround::prelude::*;
-use fedround::simulation::CohortBatch;
-use fedround::testing::{Trained, assert_trains_alike, experiment, train};
-
-use crate::common::assert_close;
+use fedround::testing::{assert_trains_alike, train};
 
 /// ProxSkip for federated learning, Scaffnew. Mishchenko, Malinovsky, Stich and Richtárik 2022, "ProxSkip: Yes!
 /// Local Gradient Steps Provably Lead to Communication Acceleration! Finally!", Algorithm 2,
@@ -113,14 +110,4 @@ fn rounds_have_drawn_numbers_of_steps() {
     let losses = trained.losses;
     // In the first round each client walks to its own minimum; from then on, `h` holds it back.
     assert!(losses[11] < 0.8 * losses[1], "{losses:?}");
-}
-
-#[test]
-fn clients_in_one_graph_take_as_many_steps() {
-    let found = |batch| {
-        let run = experiment(prox_skip(0.2)).cohort_batch(batch).run(3);
-        Trained::from(run.unwrap()).weights
-    };
-    let (alone, grouped) = (found(CohortBatch::Off), found(CohortBatch::Clients(4)));
-    assert_close(&grouped, &alone, 1e-4);
 }

@@ -3,6 +3,7 @@
 //! Floors are the worst of five seeds less a margin for other machines' rounding; the figures are
 //! beside them.
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use fedround::Algorithm;
@@ -120,9 +121,11 @@ fn mnist() -> Option<Dataset> {
     let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data"));
     let folder = std::env::var_os("FEDROUND_DATA").map_or_else(beside, PathBuf::from);
     if !folder.join("mnist").is_dir() {
-        eprintln!(
-            "SKIPPED: no MNIST in {}; set FEDROUND_DATA",
-            folder.display()
+        // Past the test harness, which hides what tests that pass print.
+        let folder = folder.display();
+        let _ = writeln!(
+            std::io::stderr(),
+            "SKIPPED: no MNIST in {folder}; set FEDROUND_DATA"
         );
         return None;
     }

@@ -37,7 +37,7 @@ pub(super) use grid::Cell;
 pub(super) use line::{Line, Score};
 pub(super) use plot::draw;
 pub(super) use quantity::Quantity;
-pub(super) use record::{Privacy, Record};
+pub(super) use record::Record;
 pub(super) use report::{Comparison, RunRow, runs_of};
 pub(super) use search::{Search, Strategy};
 pub(super) use select::{candidates, choose};

@@ -6,6 +6,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use fedround::experiment::{AttributeAuc, Status};
+use fedround::privacy::Spent;
 use fedround_metrics::progress::Point;
 use serde::Deserialize;
 use serde_json::Map;
@@ -68,7 +69,7 @@ pub(crate) struct Record {
     pub server: BTreeMap<String, Option<f64>>,
     /// Privacy spent by the whole run, if the algorithm adds noise.
     #[serde(default)]
-    pub privacy: Option<Privacy>,
+    pub privacy: Option<Spent>,
     pub seconds: f64,
     pub bytes_up: u64,
     pub bytes_down: u64,
@@ -78,37 +79,6 @@ pub(crate) struct Record {
     /// Its rounds.
     #[serde(skip)]
     pub lines: Vec<Line>,
-}
-
-/// The privacy that a run spent, over all of its rounds.
-#[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Privacy {
-    /// Where the noise comes from: `system`, or `reproducible`, which keeps nothing private.
-    #[serde(default)]
-    pub noise: String,
-    /// Proven; `None` if no bound is known.
-    pub epsilon: Option<f64>,
-    #[serde(default)]
-    pub delta: f64,
-    pub mechanisms: Vec<Spent>,
-}
-
-/// That of one place of noise.
-#[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Spent {
-    /// The line of the algorithm.
-    #[serde(default)]
-    pub at: String,
-    #[serde(default)]
-    pub epsilon: Option<f64>,
-    #[serde(default)]
-    pub delta: f64,
-    /// Why no ε is known.
-    #[serde(default)]
-    pub no_bound: Option<String>,
-    /// The usual figure, which is no bound.
-    #[serde(default)]
-    pub usual_epsilon: Option<f64>,
 }
 
 impl Record {

@@ -193,22 +193,31 @@ fn one(
     stop: Stop,
 ) -> Result<Status, CliError> {
     let mut clock = Clock::start();
-    let mut job = Job::new(catalog, &cell.settings, data.clone())?;
     fs::create_dir_all(dir).map_err(CliError::io("create the folder", dir))?;
     let lock = lock(dir)?;
-    job.keep_clients(dir);
-    let restored = last_checkpoint(dir).and_then(|found| {
-        let archive = found.as_ref().map(|found| &found.archive);
-        archive.map_or(Ok(()), |archive| job.restore(archive))?;
-        Ok(found)
+    let restored = last_checkpoint(dir).and_then(|found| match found {
+        None => Ok(None),
+        Some(found) => {
+            let archive = &found.archive;
+            let mut job = Job::to_restore(catalog, &cell.settings, data.clone(), Some(archive))?;
+            job.keep_clients(dir);
+            job.restore(archive)?;
+            Ok(Some((job, found)))
+        }
     });
-    let found = restored.unwrap_or_else(|error| {
+    let restored = restored.unwrap_or_else(|error| {
         progress.note(&format!("{} starts again: {error}", dir.display()));
         None
     });
-    if found.is_none() {
-        record::clear(dir)?;
-    }
+    let (job, found) = match restored {
+        Some((job, found)) => (job, Some(found)),
+        None => {
+            let mut job = Job::new(catalog, &cell.settings, data.clone())?;
+            job.keep_clients(dir);
+            record::clear(dir)?;
+            (job, None)
+        }
+    };
     let (folder, before) = open(&job, dir, lock, found.as_ref())?;
     clock.before = before;
     let (summary, _) = job.train(&folder, progress, stop, clock)?;

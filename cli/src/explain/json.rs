@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fedround::privacy::statement;
 use fedround_dsl::all_fields;
 use fedround_exec::Program;
 use fedround_passes::report::{Direction, Wire, explain as algorithm_box, wire};
@@ -11,6 +10,7 @@ use fedround_passes::tensor::cost;
 use serde::Serialize;
 
 use super::compute::place;
+use super::privacy;
 use super::replays::{Loop, loops};
 use crate::compilation::Compiled;
 use crate::compile_args::ExplainArgs;
@@ -119,7 +119,7 @@ fn phase(args: &ExplainArgs, phase: Option<String>, program: &Program) -> Result
             .map(|value| row(value, program))
             .collect(),
         loops: loops(program),
-        privacy: statement(linked, (clients, cohort), (args.examples, args.delta)),
+        privacy: privacy(args, program),
         segments: segments
             .map(|(i, (graph, runs))| {
                 let cost = cost(graph);

@@ -8,9 +8,11 @@ mod traffic;
 
 use std::collections::BTreeSet;
 
-use fedround::privacy::statement;
+use fedround::experiment::ExperimentError;
+use fedround::privacy::{StatementInputs, statement};
 use fedround_dsl::{Hyper, LayerField, all_fields};
-use fedround_exec::Target;
+use fedround_exec::{Program, Target};
+use fedround_passes::fed::mechanisms;
 use fedround_passes::report::explain as algorithm_box;
 
 #[cfg(feature = "flower")]
@@ -35,7 +37,7 @@ use traffic::{held_at_once, traffic, turns};
 pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), CliError> {
     let found = args.delta;
     if !(found > 0.0 && found < 1.0) {
-        return Err(CliError::Delta { found });
+        return Err(ExperimentError::Delta { found }.into());
     }
     at_least_one("examples", args.examples as usize)?;
     let mut passes = pass_manager()?;
@@ -57,12 +59,7 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), CliEr
         }
         text += &traffic(args, &model, program);
         text += &held_at_once(args, program);
-        let cohort = program.cohort_size(args.subject.clients);
-        text += &statement(
-            program.linked(),
-            (args.subject.clients, cohort),
-            (args.examples, args.delta),
-        );
+        text += &privacy(args, program);
         text += "\nCompute\n";
         text += &compute(program, args.examples)?;
         text += &loops(&program.looped()?, &turns(program));
@@ -70,6 +67,27 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), CliEr
         texts.push(text);
     }
     print(&wrapped(&texts.join("\n")))
+}
+
+/// The section on noise; nothing where there is none.
+fn privacy(args: &ExplainArgs, program: &Program) -> String {
+    let clients = args.subject.clients;
+    let inputs = StatementInputs {
+        clients,
+        cohort: program.cohort_size(clients),
+        examples: args.examples,
+        delta: args.delta,
+    };
+    let mut text = statement(program.linked(), inputs);
+    if text.is_empty() {
+        return text;
+    }
+    text += "  Wire shows what crosses without noise.\n";
+    let mut known = mechanisms(program.linked()).known.into_iter();
+    if known.any(|mechanism| mechanism.steps.is_some()) {
+        text += "  δ = 1e-2 is that of ADCOL's table.\n";
+    }
+    text
 }
 
 /// Names, values and docs, the outermost layer's first, with a mark on those that are not used.

@@ -38,7 +38,12 @@ pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<E
     let mut clock = Clock::start();
     let (settings, waits) = settings(args)?;
     let data = settings.load()?;
-    let mut job = Job::new(catalog, &settings, data)?;
+    let state = &args.state;
+    // A folder is made once it is known that the algorithm can run.
+    let held = state.is_dir().then(|| lock(state)).transpose()?;
+    let found = last_checkpoint(state)?;
+    let archive = found.as_ref().map(|found| &found.archive);
+    let mut job = Job::to_restore(catalog, &settings, data, archive)?;
     warn(job.program());
     warn_of_delta(&job);
     job.uses(catalog)?.told(args.quiet).check(&settings.spec)?;
@@ -48,10 +53,13 @@ pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<E
     }
     let app = ClientApp::read(&job, args)?;
 
-    let state = &args.state;
-    fs::create_dir_all(state).map_err(CliError::io("create the folder", state))?;
-    let lock = lock(state)?;
-    let found = last_checkpoint(state)?;
+    let lock = match held {
+        Some(lock) => lock,
+        None => {
+            fs::create_dir_all(state).map_err(CliError::io("create the folder", state))?;
+            lock(state)?
+        }
+    };
     if let Some(found) = &found {
         // A checkpoint of another run is an error before anything is sent.
         job.restore(&found.archive)?;

@@ -18,6 +18,10 @@ const COPY_TESTS: &str = include_str!("copy_tests.txt");
 
 /// What the crate has and what to do first.
 const README: &str = include_str!("readme.txt");
+/// What the README says of the documentation's guide, for a plug-in and for a copy.
+const GUIDE: &str = "`docs/first-algorithm.md` explains the algorithm and the tests line by line.";
+const COPY_GUIDE: &str =
+    "`docs/first-algorithm.md` explains how such a crate is made, by another algorithm.";
 
 /// A file of the crate.
 pub(super) struct File {
@@ -54,6 +58,7 @@ pub(super) fn plug_in(name: &CrateName) -> Result<Vec<File>, CliError> {
         renamed(ALGORITHM),
         renamed(TESTS),
         snapshot,
+        GUIDE,
     ))
 }
 
@@ -97,7 +102,7 @@ pub(super) fn copy(name: &CrateName, base: &str) -> Result<Vec<File>, CliError> 
     let graph = graph.replace(&format!("\"{base}."), &format!("\"{algorithm}."));
     let (header, _) = SNAPSHOT.split_once("// fedround").unwrap_or_default();
     let snapshot = format!("{header}{}\n", graph.trim_end());
-    Ok(files(name, main, copied, tests, snapshot))
+    Ok(files(name, main, copied, tests, snapshot, COPY_GUIDE))
 }
 
 fn files(
@@ -106,13 +111,15 @@ fn files(
     algorithm: String,
     tests: String,
     snapshot: String,
+    guide: &str,
 ) -> Vec<File> {
     let module = name.module();
     let reviewed = format!("src/snapshots/{module}__tests__graph_is_as_reviewed.snap");
     let readme = README
         .replace("{crate}", name.as_str())
         .replace("{algorithm}", &name.algorithm())
-        .replace("{module}", &module);
+        .replace("{module}", &module)
+        .replace("{guide}", guide);
     vec![
         File::new("README.md", readme),
         File::new("src/main.rs", main),

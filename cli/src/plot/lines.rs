@@ -181,7 +181,7 @@ fn finite(series: &Series) -> impl Iterator<Item = ((f64, f64), (f64, f64))> + '
 mod tests {
     use super::*;
 
-    /// Where the first letter of each text of a drawing is, and its length.
+    /// Each text of a drawing, with the x of its first letter.
     fn starts(svg: &str) -> Vec<(String, f64)> {
         let text = |part: &str| {
             let (tag, rest) = part.split_once('>')?;

@@ -131,8 +131,8 @@ fn value(
         Of::AdversaryFloor => percent(mean(&run.adversary, |e| e.floor)),
         Of::Epsilon => run.privacy.as_ref()?.epsilon,
         Of::UsualEpsilon => {
-            let all = run.privacy.as_ref()?.mechanisms.iter();
-            all.map(|mechanism| mechanism.usual_epsilon).sum()
+            let all = run.privacy.as_ref()?.guarantees.iter();
+            all.map(|guarantee| guarantee.usual_epsilon).sum()
         }
         Of::Rounds => Some(run.rounds as f64),
         Of::Sent => Some(sent(run.bytes_up, settings)),

@@ -9,11 +9,10 @@
 use std::fs;
 use std::path::PathBuf;
 
-use fedround::experiment::{ClientModels, Keep, Parameters, Report, merged_own};
+use fedround::experiment::{ClientModels, Keep, Parameters, Report, merged_own, write_model};
 use fedround_simulation::Simulation;
 
 use super::folder::{CLIENTS, Folder, LAST_CLIENTS};
-use super::server_models::save_tensors;
 use crate::error::CliError;
 use crate::files::remove_folder;
 
@@ -100,6 +99,6 @@ impl ClientFolder {
             self.made = true;
         }
         let path = self.path.join(name(client));
-        save_tensors(&path, &tensors.iter().collect::<Vec<_>>())
+        Ok(write_model(&path, tensors)?)
     }
 }

@@ -1,7 +1,7 @@
 //! Writes each round to the run folder, and shows it.
 
 use fedround::experiment::{Observer, Report, Round, privacy_spent};
-use fedround::privacy::Federation;
+use fedround::privacy::AccountingInputs;
 use fedround_simulation::Simulation;
 
 use super::folder::Folder;
@@ -12,7 +12,7 @@ use crate::error::CliError;
 
 /// Writes each round to the folder and shows it.
 pub(super) struct Recorder<'a> {
-    pub federation: Federation,
+    pub privacy_inputs: AccountingInputs,
     pub folder: &'a Folder,
     pub progress: &'a mut Progress,
     /// Whether the last evaluation was of a model that no phase had trained.
@@ -25,8 +25,8 @@ impl Observer for Recorder<'_> {
     fn round_finished(&mut self, report: &Report, simulation: &Simulation) {
         if let Some(round) = report.history.last() {
             let program = simulation.program();
-            let (federation, goal) = (self.federation, report.goal_round);
-            let spent = privacy_spent(program, federation, &report.history, goal);
+            let (inputs, goal) = (self.privacy_inputs, report.goal_round);
+            let spent = privacy_spent(program, inputs, &report.history, goal);
             let phase = phase(program, round.number, report.goal_round);
             let metric = Metric::of(round, phase, spent.as_ref());
             self.failed = self.folder.metric(&metric).err();

@@ -54,6 +54,7 @@ pub(crate) fn resume(catalog: &Catalog, args: &ResumeArgs) -> Result<ExitCode, C
     let taken = found.is_some() && config.server_state.take() == Some(true);
     let mut settings = Settings::over(config, &flags, &TestArgs::default(), None, None)?;
     if let (true, Some(weights)) = (taken, &settings.run.weights) {
+        // Only so that config.toml says `server_state` again; `prepare_to_restore` does not read this path.
         settings.run.server_state = Some(weights.file.clone());
     }
     let data = settings.load()?;

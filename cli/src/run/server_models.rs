@@ -7,7 +7,6 @@ use std::path::Path;
 use fedround::experiment::{Keep, Parameters, Report, merged, whole_name};
 use fedround_ir::tensor::TensorType;
 use fedround_models::{Layout, Model, NamedValues, to_safetensors};
-use fedround_store::write_atomically;
 
 use super::folder::{ADAPTERS, Folder, LAST, MODEL};
 use crate::error::CliError;
@@ -72,14 +71,6 @@ impl Folder {
             false => self.write(file, &tensor_bytes(&self.dir().join(file), &kept)?),
         }
     }
-}
-
-/// Writes named tensors in our own layout to a new file.
-pub(super) fn save_tensors(
-    path: &Path,
-    leaves: &[&(String, TensorType, Vec<f32>)],
-) -> Result<(), CliError> {
-    Ok(write_atomically(path, &[&tensor_bytes(path, leaves)?])?)
 }
 
 fn tensor_bytes(

@@ -5,6 +5,7 @@ use super::summary::Summary;
 use crate::table::{BORDERS, table};
 use crate::terminal::{bytes, grouped, in_rounds, percent};
 use fedround::experiment::AttributeAuc;
+use fedround::privacy::{NoiseSource, delta_text};
 use fedround_metrics::clients::ClientSummary;
 
 /// The summary for people.
@@ -92,10 +93,10 @@ fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
     ]);
     if let Some(spent) = &summary.privacy {
         let mut text = match spent.epsilon {
-            Some(epsilon) => format!("ε = {epsilon} at δ = {}", spent.delta),
+            Some(epsilon) => format!("ε = {epsilon} at δ = {}", delta_text(spent.delta)),
             None => "no bound on ε is known; summary.json says why".to_owned(),
         };
-        if spent.noise == "reproducible" {
+        if spent.noise == NoiseSource::Reproducible {
             text += "; noise from the seed keeps nothing private";
         }
         rows.insert(after, ("privacy", text));

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use fedround::experiment::{ExperimentError, Run, privacy_spent};
 #[cfg(feature = "flower")]
 use fedround::federation::Terms;
-use fedround::privacy::smaller_delta;
+use fedround::privacy::{delta_text, smaller_delta};
 use fedround_data::{Dataset, InputEncoding};
 use fedround_exec::Program;
 #[cfg(feature = "flower")]
@@ -54,7 +54,7 @@ impl Job {
 
     /// The same of a run that is then restored from a checkpoint, where there is one. The checkpoint has what
     /// the run took from other files.
-    pub(super) fn to_restore(
+    pub(crate) fn to_restore(
         catalog: &Catalog,
         settings: &Settings,
         data: Arc<Dataset>,
@@ -100,8 +100,9 @@ impl Job {
         let examples = own.iter().map(Vec::len).sum();
         let delta = self.settings.run.delta;
         let smaller = smaller_delta(self.program(), delta, examples)?;
+        let delta = delta_text(delta);
         Some(format!(
-            "δ = {delta:e} is not below 1/N of N = {examples} examples, and allows that some of them is told outright; --delta {smaller:e} does not"
+            "δ = {delta} is not below 1/N of N = {examples} examples, and allows that some of them is told outright; --delta {smaller:e} does not"
         ))
     }
 
@@ -171,11 +172,11 @@ impl Job {
 
     /// Lines of the metrics until now.
     pub(super) fn metrics(&self) -> impl Iterator<Item = Metric> {
-        let (report, federation) = (self.run.report(), self.run.federation());
+        let (report, inputs) = (self.run.report(), self.run.privacy_inputs());
         report.history.iter().enumerate().map(move |(i, round)| {
             let goal = report.goal_round.filter(|goal| *goal < round.number);
             let until = &report.history[..=i];
-            let spent = privacy_spent(self.run.program(), federation, until, goal);
+            let spent = privacy_spent(self.run.program(), inputs, until, goal);
             let phase = phase(self.run.program(), round.number, report.goal_round);
             Metric::of(round, phase, spent.as_ref())
         })
@@ -196,7 +197,7 @@ impl Job {
         clock: Clock,
     ) -> Result<(Summary, Option<ExperimentError>), CliError> {
         let mut recorder = Recorder {
-            federation: self.run.federation(),
+            privacy_inputs: self.run.privacy_inputs(),
             folder,
             progress,
             untrained: false,

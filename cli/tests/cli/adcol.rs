@@ -66,4 +66,11 @@ fn a_plug_in_over_a_base_that_keeps_nothing_is_said_to_train_nothing() {
             "{text}"
         );
     }
+    let settings = SMALL.replace("--rounds 4", "--rounds 1 --seeds 1 --quiet");
+    let output = place.output(&format!(
+        "compare fixed-parties(fedavg) fedavg {settings} --out both"
+    ));
+    let text = stderr(&output);
+    assert!(output.status.success(), "{text}");
+    assert_eq!(text.matches(warning).count(), 1, "{text}");
 }

@@ -76,6 +76,7 @@ fn another_name_is_in_all_files() {
         "`src/fed_dyn.rs`",
         "-- run feddyn",
         "INSTA_UPDATE=always cargo test",
+        "the tests line by line",
     ] {
         assert!(readme.contains(part), "{part}: {readme}");
     }
@@ -126,6 +127,9 @@ fn a_copy_is_the_bundled_algorithm() {
         let graph = graph.replace(&format!("@{base}("), &format!("@{}(", own.to_lowercase()));
         let graph = graph.replace(&format!("\"{base}."), &format!("\"{}.", own.to_lowercase()));
         assert!(snapshot.ends_with(&graph), "{snapshot}");
+        let readme = place.text(&format!("{name}/README.md"));
+        assert!(readme.contains("by another algorithm"), "{readme}");
+        assert!(!readme.contains("line by line"), "{readme}");
     }
 }
 

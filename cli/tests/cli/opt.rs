@@ -192,7 +192,7 @@ fn what_opt_does_not_read_or_run_is_refused_with_the_reason() {
     };
     made("--at plan");
     let error = place.failure("opt text.txt", 1);
-    assert!(error.contains("plans are not read"), "{error}");
+    assert!(error.contains("plans are only printed"), "{error}");
     for stage in ["fed", "linked", "tensor"] {
         made(&format!("--at {stage}"));
         let error = place.failure("opt text.txt", 1);

@@ -76,7 +76,7 @@ fn delta_is_chosen() {
     assert_eq!(spent("loose")["delta"], 0.01);
     let text = place.failure(&format!("{line} --delta 1 --out none"), 1);
     assert!(
-        text.contains("--delta: expected a number above 0 and below 1, found 1"),
+        text.contains("delta: expected a number above 0 and below 1, found 1"),
         "{text}"
     );
     let text = place.success("explain dp-sgd --delta 1e-7");

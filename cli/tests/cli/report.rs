@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::{Place, SMALL, stderr};
+use crate::support::{Place, SMALL, skipped, stderr};
 
 /// What is in every page, and what would need a network or run code.
 fn check(page: &str, parts: &[&str]) {
@@ -159,11 +159,11 @@ fn the_privacy_that_was_spent_is_in_the_table_and_in_the_pages() {
     let table = String::from_utf8_lossy(&output.stdout).into_owned() + &stderr(&output);
     let spent = &place.json("out/summary.json")["privacy"];
     let epsilon = spent["epsilon"].as_f64().unwrap();
-    let line = format!("ε = {epsilon} at δ = 0.00001");
+    let line = format!("ε = {epsilon} at δ = 1e-5");
     assert!(table.contains(&line), "{line}: {table}");
     place.success("report out");
-    let fact = format!("<dt>ε at δ = 0.00001</dt><dd>{epsilon}</dd>");
-    let row = format!("</td><td>{epsilon}</td><td>0.00001</td>");
+    let fact = format!("<dt>ε at δ = 1e-5</dt><dd>{epsilon}</dd>");
+    let row = format!("</td><td>{epsilon}</td><td>1e-5</td>");
     let parts = ["<h2>Privacy</h2>", "the system's generator", &fact, &row];
     check(&place.text("out/report.html"), &parts);
     shown(&place, "out/report.html");
@@ -174,7 +174,7 @@ fn the_privacy_that_was_spent_is_in_the_table_and_in_the_pages() {
     ));
     place.success("report both");
     let page = place.text("both/report.html");
-    let row = format!("<td>adaptive-clip</td><td>{epsilon}</td><td>0.00001</td>");
+    let row = format!("<td>adaptive-clip</td><td>{epsilon}</td><td>1e-5</td>");
     check(&page, &["<h2>Privacy</h2>", "keep nothing private", &row]);
     assert!(!page.contains("<td>fedavg</td><td>no bound"), "{page}");
     place.success(&format!("run fedavg {SMALL} --quiet --out plain"));
@@ -260,7 +260,7 @@ fn a_page_without_data_says_what_it_lacks() {
 /// Fails where a browser reports an error, or has to scroll sideways, on a desk or on a telephone.
 fn shown(place: &Place, page: &str) {
     let Some(chromium) = chromium() else {
-        eprintln!("SKIPPED: no chromium; install the Debian package chromium");
+        skipped("no chromium; install the Debian package chromium");
         return;
     };
     let text = place.text(page);

@@ -3,6 +3,8 @@
 use std::fs;
 
 use crate::interrupted::same;
+#[cfg(unix)]
+use crate::interrupted::{signal, start, wait_for};
 use crate::support::{Place, SMALL, stderr};
 
 fn names(value: &serde_json::Value) -> Vec<&str> {
@@ -71,6 +73,33 @@ fn a_run_from_weights_goes_on_without_their_file() {
     place.write("first/model.safetensors", b"something else");
     place.success("resume whole-adapters --rounds 6 --quiet");
     same(&place, "whole-adapters", "begun-adapters");
+}
+
+/// The heads of clients that have not taken part yet begin as those of the weights.
+#[cfg(unix)]
+#[test]
+fn a_cell_that_was_stopped_goes_on_with_the_weights_that_it_began_with() {
+    let place = Place::new();
+    let settings = SMALL.replace("logistic --rounds 4", "2nn --eval-every 1 --quiet");
+    let first = |seed: u64| {
+        place.success(&format!(
+            "run fedavg {settings} --seed {seed} --rounds 1 --out first"
+        ));
+    };
+    first(1);
+    let line = |out: &str| {
+        format!(
+            "compare fedrep {settings} --set head_epochs=1 --seeds 1 --rounds 30 --weights first --out {out}"
+        )
+    };
+    place.success(&line("whole"));
+    let child = start(&place, &line("stopped"));
+    wait_for(&place.path("stopped/fedrep-seed1/metrics.jsonl"), 3);
+    signal(child, "INT");
+    fs::rename(place.path("first"), place.path("moved")).unwrap();
+    first(5);
+    place.success(&line("stopped"));
+    same(&place, "stopped/fedrep-seed1", "whole/fedrep-seed1");
 }
 
 #[test]

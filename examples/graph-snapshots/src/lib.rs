@@ -42,7 +42,7 @@ impl Classifier for Tiny {
     }
 }
 
-/// Makes [`Tiny`], as `Cli::model` and `View::own_model` take it.
+/// Makes [`Tiny`], as `Cli::model` and `ModelSource::own_boxed` take it.
 pub fn tiny(task: Task, device: &Device) -> Box<dyn Model> {
     let inputs = task.input.iter().product();
     let config = LinearConfig::new(inputs, task.classes).with_bias(false);

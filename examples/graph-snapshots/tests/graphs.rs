@@ -1,5 +1,6 @@
 //! Snapshots of [`Decay`] at every stage of its compilation.
 
+use fedround::ModelSource;
 use fedround::algorithms::FedAvg;
 use fedround::models::Task;
 use fedround::testing::{Stage, View, assert_graph_snapshot};
@@ -45,7 +46,8 @@ fn plan_and_costs_of_an_own_model() {
         input: [1, 2, 3],
         classes: 4,
     };
-    let view = |stage| View::of(stage).own_model("tiny", tiny).task(task);
+    let tiny = ModelSource::own_boxed("tiny", tiny);
+    let view = |stage| View::of(stage).model(tiny.clone()).task(task);
     assert_graph_snapshot!("tiny_plan", decay(), view(Stage::Plan));
     assert_graph_snapshot!("tiny_costs", decay(), view(Stage::Costs));
 }

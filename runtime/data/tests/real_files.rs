@@ -7,16 +7,18 @@ use std::path::PathBuf;
 use fedround_data::{Dataset, Examples, Partition, load};
 use fedround_random::SEED;
 
+use crate::common::skipped;
+
 /// The dataset, or `None` with a message where its files are absent.
 fn real(name: &str, folder: &str) -> Option<Dataset> {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
     let root =
         std::env::var_os("FEDROUND_DATA").map_or_else(|| PathBuf::from(beside), PathBuf::from);
     if !root.join(folder).is_dir() {
-        eprintln!(
-            "SKIPPED: no {name} in {}; set FEDROUND_DATA to its folder",
-            root.display()
-        );
+        let root = root.display();
+        skipped(&format!(
+            "no {name} in {root}; set FEDROUND_DATA to its folder"
+        ));
         return None;
     }
     Some(load(name, Some(&root), 0).unwrap_or_else(|error| panic!("{error}")))
@@ -124,7 +126,7 @@ fn mnist_m() {
         return;
     };
     if (data.train.len(), data.test.len()) != (2000, 500) {
-        eprintln!("SKIPPED: sums of mnist-m are known for 2000 and 500 images");
+        skipped("sums of mnist-m are known for 2000 and 500 images");
         return;
     }
     assert_eq!(
@@ -171,10 +173,10 @@ fn cifar_10() {
     assert_eq!(bits, [3_213_461_898, 3_215_567_274, 3_214_646_172]);
 
     if data.train.len() != 30_000 {
-        eprintln!(
-            "SKIPPED: sums of {} training examples, known for 30000",
-            data.train.len()
-        );
+        let found = data.train.len();
+        skipped(&format!(
+            "sums of {found} training examples, known for 30000"
+        ));
         return;
     }
     assert_eq!(

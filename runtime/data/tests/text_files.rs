@@ -9,6 +9,8 @@ use fedround_data::text::{END, PAD, START, Topics};
 use fedround_data::text::{captions, questions};
 use fedround_data::{DATASETS, Examples, load};
 
+use crate::common::skipped;
+
 /// The folder of a dataset, or `None` with a message where it is absent.
 fn real(folder: &str) -> Option<PathBuf> {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
@@ -16,10 +18,8 @@ fn real(folder: &str) -> Option<PathBuf> {
         std::env::var_os("FEDROUND_DATA").map_or_else(|| PathBuf::from(beside), PathBuf::from);
     let found = root.join(folder);
     if !found.is_dir() {
-        eprintln!(
-            "SKIPPED: no {}; set FEDROUND_DATA to its folder",
-            found.display()
-        );
+        let found = found.display();
+        skipped(&format!("no {found}; set FEDROUND_DATA to its folder"));
         return None;
     }
     Some(found)
@@ -172,10 +172,8 @@ fn easy_vqa_is_whole() {
     if data.train.len() == 9656 {
         assert_eq!(data.test.len(), 2449);
     } else {
-        eprintln!(
-            "SKIPPED: counts of {} questions, known for 9656",
-            data.train.len()
-        );
+        let found = data.train.len();
+        skipped(&format!("counts of {found} questions, known for 9656"));
     }
 }
 

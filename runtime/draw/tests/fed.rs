@@ -215,3 +215,33 @@ fn walk(region: &serde_json::Value, values: u64, ops: &mut usize) {
         }
     }
 }
+
+/// A personal state under a claim of privacy.
+const CLAIMED: &str = r#"// fedround fed v1
+fed.algorithm @claimed() {
+  fed.round(%w: params@server) {
+    priv.claim "central"
+    %0 = fed.all_clients : cohort@server
+    %1 = fed.broadcast %w to %0 : {params}@clients
+    %2 = fed.map(%k, %3 = %1) {
+      %4 = fed.personal "claimed.norm" ["BatchNorm"] %k, %3 : params
+      fed.set_client_state "claimed.norm" %k, %4
+      fed.yield %4 : params
+    } : {params}@clients
+    %5 = fed.mean %2 : params@server
+    fed.yield %w : params@server
+  }
+}
+"#;
+
+#[test]
+fn states_have_their_names_and_claims_their_kind() {
+    let module = parsed(CLAIMED);
+    let text = svg::module(&module, None);
+    check_svg(&text);
+    let claim = "claim central differential privacy";
+    assert!(texts(&text).iter().any(|t| t == claim), "{text}");
+    assert!(dot::module(&module).contains("fed.personal claimed.norm"));
+    let document = json::module(&module).to_string();
+    assert!(document.contains("\"name\":\"claimed.norm\""), "{document}");
+}

@@ -58,8 +58,8 @@ impl<T: Wire> Clients<T> {
         self.reduce(Reduce::Mean, Loc::caller())
     }
 
-    /// `Σ_k n_k x_k / Σ_k n_k`, with the weight `n_k` that the closure gives on each client. For weights that
-    /// are made of the values, there is [`weighted_mean_by`](Self::weighted_mean_by).
+    /// `Σ_k n_k x_k / Σ_k n_k`, with the weight `n_k` that the closure gives on each client. The closure does not
+    /// see `x_k`; if a weight depends on it, use [`weighted_mean_by`](Self::weighted_mean_by).
     #[track_caller]
     pub fn weighted_mean(&self, weight: impl FnOnce(&ClientCx) -> Scalar) -> Server<T> {
         let loc = Loc::caller();
@@ -76,7 +76,7 @@ impl<T: Wire> Clients<T> {
     /// the weights beside the values. Negative weights count as they are. If the weights sum to 0, the run
     /// stops with an error.
     ///
-    /// The server has its own weights in `w_k.gather().weighted_mean(&weights)`: see
+    /// If the server computes the weights, write `w_k.gather().weighted_mean(&weights)`: see
     /// [`Gathered::weighted_mean`](crate::Gathered::weighted_mean).
     #[track_caller]
     pub fn weighted_mean_by(&self, weights: &Clients<Scalar>) -> Server<T> {

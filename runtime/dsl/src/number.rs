@@ -7,7 +7,7 @@ use crate::{Index, Scalar};
 /// A number of any of these types.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a number",
-    label = "expected a `Scalar`, a hyper-parameter or a float such as `1.0`"
+    label = "expected a `Scalar`, a hyper-parameter, or a number such as `1.0` or `2`"
 )]
 pub trait Number {
     /// The number.
@@ -23,7 +23,7 @@ impl Number for &Scalar {
         self.clone()
     }
 }
-/// `f64` is the only plain number: with `f32` as well, rustc could not infer the type of the literal in
+/// `f64` is the only float: with `f32` as well, rustc could not infer the type of the literal in
 /// `(0.5 * w).sq_norm()`.
 impl Number for f64 {
     fn number(self, loc: Loc) -> Scalar {

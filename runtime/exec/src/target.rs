@@ -23,7 +23,7 @@ pub struct Target {
     /// The choice of convolution algorithms.
     pub convolutions: ConvPolicy,
     /// Whether convolutions on the CPU multiply pixels with the weights directly. Otherwise, large 3x3
-    /// convolutions of stride 1 are computed by Winograd's method, which is faster and rounds a little more.
+    /// and 5x5 convolutions of stride 1 are computed by Winograd's method, which is faster and rounds a little more.
     pub exact_convolutions: bool,
 }
 

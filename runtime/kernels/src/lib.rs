@@ -12,6 +12,7 @@
 //! # Terms
 //!
 //! - A *tile* is the block of output values that one inner loop keeps in registers: some rows by some vectors.
+//!   In Winograd's method, a tile is a square of output pixels.
 //! - A *panel* is a part of an operand, packed in the order in which the tiles read it.
 //! - A *lane* is one value of a vector. `LANES` is the width of the widest vector, 16; row lengths are padded to
 //!   multiples of it.

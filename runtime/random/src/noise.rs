@@ -1,7 +1,7 @@
 //! Noise of differential privacy. Its tails have no end, and it may come from a secret source.
 //!
 //! A privacy bound is a statement about the tails of the noise. If the noise is computed from a uniform number
-//! of `b` bits, its tails end where their probability is `2⁻ᵇ`, and a value tail that end reveals from which of
+//! of `b` bits, its tails end where their probability is `2⁻ᵇ`, and a value beyond that end reveals from which of
 //! two datasets it comes. Here, the number of leading zeros of the uniform number is drawn over as many words as
 //! needed, so that a tail ends only at the largest number of the type.
 //!
@@ -97,7 +97,7 @@ fn unit(word: u64) -> f64 {
     ((word >> 12) as f64 + 0.5) / (1u64 << 52) as f64
 }
 
-/// Fills `out` with standard normal numbers (Box-Muller, with check_sources numbers of each pair used).
+/// Fills `out` with standard normal numbers (Box-Muller, with both numbers of each pair used).
 pub fn gaussian(out: &mut [f32], words: &mut Words) {
     let mut word = || words.word();
     for pair in out.chunks_mut(2) {

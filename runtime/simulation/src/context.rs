@@ -54,7 +54,7 @@ pub(crate) struct RoundContext<'a> {
     pub absent: &'a BTreeSet<usize>,
     /// The fates of called clients; `None` if clients never fail and take no time.
     pub fates: Option<Fates<'a>>,
-    /// The smallest number of clients of a cohort with which the round is carried out.
+    /// The smallest number of clients of a cohort with which the round is carried out if others fail or are late.
     pub min_clients: usize,
     /// The number of the round, from 1.
     pub round: usize,

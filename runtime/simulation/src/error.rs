@@ -186,7 +186,7 @@ pub enum RunError {
         /// The client.
         client: usize,
     },
-    /// A label that is no class is to be tested.
+    /// A label is not one of the model's classes.
     #[error(
         "an example has the label {label}; expected one of the {classes} classes, numbered from 0"
     )]

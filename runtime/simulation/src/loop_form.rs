@@ -100,7 +100,7 @@ impl<'a> LoopForm<'a> {
 pub(crate) struct Body<'a> {
     /// The index of the segment.
     pub index: usize,
-    /// Operations whose results are numbers that are the same in each step.
+    /// Operations whose results are the same in each step.
     pub constants: Vec<&'a Control>,
     /// Operations that have to run before each step, because they give other values each time.
     pub per_step_reads: Vec<&'a Control>,
@@ -128,6 +128,7 @@ impl<'a> Body<'a> {
                     FedOp::RoundIndex
                     | FedOp::NumClients
                     | FedOp::NumExamples
+                    | FedOp::LabelCounts
                     | FedOp::ClientNumber,
                 ) => {
                     body.constants.push(control);

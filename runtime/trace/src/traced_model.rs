@@ -11,8 +11,8 @@ use fedround_passes::lowering::{Frontend, FrontendError};
 
 use crate::capture::{Recording, TraceError, arguments, trace, with_names};
 
-/// A model and its losses, which are traced for the shapes that the compiler asks for. The compiler keeps the
-/// graphs, so each function is traced once for each batch shape.
+/// A model and its losses, which are traced for the shapes that the compiler asks for. Each call in a spec is traced
+/// whenever its segment is compiled. The compiler keeps compiled segments, so later rounds trace nothing.
 pub struct TracedModel {
     name: String,
     model: Box<dyn Model>,
@@ -95,8 +95,8 @@ impl TracedModel {
         TensorType::f32([batch, c, h, w])
     }
 
-    /// The number of times that the model or a loss was traced. A run traces each batch shape once, whatever the
-    /// number of rounds.
+    /// The number of times that the model or a loss was traced. A segment is traced when it is compiled for a
+    /// new shape, whatever the number of rounds.
     pub fn traces(&self) -> usize {
         self.traces.load(Ordering::Relaxed)
     }

@@ -8,11 +8,11 @@ use fedround_simulation::Faults;
 use super::*;
 use crate::privacy::smaller_delta;
 
-/// The federation of a run, with another δ.
-fn federation(run: &Run, delta: f64) -> Federation {
-    Federation {
+/// What a run's ε depends on, with another δ.
+fn inputs(run: &Run, delta: f64) -> AccountingInputs {
+    AccountingInputs {
         delta,
-        ..run.federation()
+        ..run.privacy_inputs()
     }
 }
 
@@ -84,13 +84,13 @@ fn delta_at(epsilon: f64, distance: f64) -> f64 {
 #[test]
 fn noise_in_local_steps_is_composed_over_all_of_them() {
     let run = run(false);
-    let federation = federation(&run, 1e-6);
+    let inputs = inputs(&run, 1e-6);
     let sizes = &run.simulation().dataset().client_indices;
     let most = sizes.iter().map(Vec::len).max().unwrap();
-    assert!(federation.fewest_examples < most && most == federation.most_examples);
+    assert!(inputs.fewest_examples < most && most == inputs.most_examples);
     let steps = 3 * most.div_ceil(10) as u64;
     for rounds in [1, 5] {
-        let spent = spent(run.program(), federation, rounds, None).unwrap();
+        let spent = spent(run.program(), inputs, rounds, None).unwrap();
         let [found] = &spent.guarantees[..] else {
             panic!("{spent:?}")
         };
@@ -107,8 +107,8 @@ fn noise_in_local_steps_is_composed_over_all_of_them() {
 #[test]
 fn local_dp_sgd_counts_passes_over_examples() {
     let run = run(true);
-    let federation = federation(&run, 1e-5);
-    let spent = spent(run.program(), federation, 4, None).unwrap();
+    let inputs = inputs(&run, 1e-5);
+    let spent = spent(run.program(), inputs, 4, None).unwrap();
     let found = &spent.guarantees[0];
     assert_eq!((found.usual_epsilon, found.repetitions), (None, None));
     // Three passes a round, each with an example in one batch; it is there, or gives zeros.
@@ -161,9 +161,9 @@ fn noise_on_a_sum_over_a_cohort_is_composed_over_rounds() {
         });
         let experiment = experiment.model("logistic").data("synth-digits");
         let run = experiment.clients(10).seed(3).prepare(8).unwrap();
-        let federation = federation(&run, 1e-5);
+        let inputs = inputs(&run, 1e-5);
         for rounds in [1, 20] {
-            let spent = spent(run.program(), federation, rounds, None).unwrap();
+            let spent = spent(run.program(), inputs, rounds, None).unwrap();
             // One of ten is replaced, and moves the sum by 4; or it is there or not, and moves it by 2.
             let steps = Steps {
                 sampling: match poisson {
@@ -211,24 +211,24 @@ fn noise_on_a_mean_of_fewer_has_no_bound() {
     };
     let mut run = prepared(0.0);
     run.step(&mut ()).unwrap();
-    let whole = federation(&run, 1e-5);
+    let whole = inputs(&run, 1e-5);
     let mut rounds = run.report().history.clone();
     let all = rounds.clone();
     rounds[0].not_finite = vec![7];
-    let failing = federation(&prepared(0.5), 1e-5);
-    for (federation, rounds, is_known) in [
+    let failing = inputs(&prepared(0.5), 1e-5);
+    for (inputs, rounds, is_known) in [
         (whole, &all, true),
         (whole, &rounds, false),
         (failing, &all, false),
     ] {
-        let spent = privacy_spent(run.program(), federation, rounds, None).unwrap();
+        let spent = privacy_spent(run.program(), inputs, rounds, None).unwrap();
         assert_eq!(spent.epsilon.is_some(), is_known);
         let reason = spent.guarantees[0].no_bound.clone().unwrap_or_default();
         assert_eq!(
             reason.contains("a mean over fewer has a larger ε"),
             !is_known
         );
-        let before = privacy_spent(run.program(), federation, &[], None).unwrap();
+        let before = privacy_spent(run.program(), inputs, &[], None).unwrap();
         assert_eq!(before.epsilon, Some(0.0));
     }
 }
@@ -243,7 +243,7 @@ fn adaptive_clipping_is_one_gaussian_mechanism_with_the_noise_of_both_sums() {
     };
     let experiment = Experiment::new(spec).model("logistic").data("synth-digits");
     let run = experiment.clients(10).seed(3).prepare(8).unwrap();
-    let spent = spent(run.program(), federation(&run, 1e-5), 20, None).unwrap();
+    let spent = spent(run.program(), inputs(&run, 1e-5), 20, None).unwrap();
     let [found] = &spent.guarantees[..] else {
         panic!("{spent:?}")
     };
@@ -280,7 +280,7 @@ fn dp_ftrl_counts_the_nodes_above_a_client() {
         (7, 5),
         (10, 6),
     ] {
-        let spent = spent(run.program(), federation(&run, 1e-5), rounds, None).unwrap();
+        let spent = spent(run.program(), inputs(&run, 1e-5), rounds, None).unwrap();
         let [found] = &spent.guarantees[..] else {
             panic!("{spent:?}")
         };

@@ -1,6 +1,5 @@
 //! Code that the docs show, compiled here.
 
-mod aggregates;
 mod embedding;
 mod specs;
 
@@ -125,7 +124,8 @@ fn code_of_the_docs_is_compiled() {
     let own = [
         include_str!("mod.rs"),
         include_str!("specs.rs"),
-        include_str!("aggregates.rs"),
+        include_str!("../../laws/computed_weights.rs"),
+        include_str!("../../laws/label_counts.rs"),
         include_str!("../../laws/prox_skip.rs"),
     ];
     let compiled = plain(&(own.concat() + &sources.concat()));
@@ -148,7 +148,7 @@ fn code_of_the_docs_is_compiled() {
 
 #[test]
 fn algorithms_of_the_docs_have_graphs() {
-    let algorithms: [&dyn Algorithm; 12] = [
+    let algorithms: [&dyn Algorithm; 10] = [
         &<specs::Averaged>::default(),
         &<specs::Clustered>::default(),
         &<specs::FineTuned>::default(),
@@ -159,8 +159,6 @@ fn algorithms_of_the_docs_have_graphs() {
         &<specs::Senders>::default(),
         &<specs::Arriving>::default(),
         &<specs::InTurn>::default(),
-        &<aggregates::ByLoss>::default(),
-        &<aggregates::Balanced>::default(),
     ];
     for algorithm in algorithms {
         graph_text(algorithm, Stage::Box).unwrap();

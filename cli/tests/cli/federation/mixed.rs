@@ -11,7 +11,7 @@ use safetensors::SafeTensors;
 
 use super::processes::Process;
 use crate::superlink::{SuperLink, flower, free_port};
-use crate::support::{Place, stderr};
+use crate::support::{Place, skipped, stderr};
 
 /// One batch for all examples, so that no result depends on their order.
 pub const SETTINGS: &str = "--data mnist --data-dir data --clients 2 --rounds 3 --set fraction=1 --set batch=1000 --set epochs=3";
@@ -211,10 +211,10 @@ fn stock_supernodes_take_part() {
     scenario("fedprox --model logistic --set mu=0.5", &numpy);
     let torch = "import importlib.util, sys; sys.exit(importlib.util.find_spec('torch') is None)";
     if !python(&programs, torch, &place.path("")) {
-        eprintln!(
-            "NOT RUN: PyTorch is not installed beside Flower in {}",
-            programs.display()
-        );
+        let programs = programs.display();
+        skipped(&format!(
+            "apps in PyTorch, which is not installed beside Flower in {programs}"
+        ));
         return;
     }
     pytorch_apps(&place);

@@ -4,22 +4,32 @@ use super::{ColumnError, Dataset, Examples};
 
 impl Dataset {
     /// Checks what training and evaluation rely on: there are classes, every label is one of them, and training
-    /// and test examples have inputs of one shape. Readers of files check more, each in its own words.
+    /// and test examples have the same columns. Readers of files check more, each in its own words.
     ///
     /// # Errors
     /// What does not fit.
     pub fn check(&self) -> Result<(), ColumnError> {
-        let (train, test) = (self.train.x(), self.test.x());
         if self.class_names.len() != self.classes || self.classes == 0 {
             return Err(ColumnError::Classes {
                 classes: self.classes,
                 names: self.class_names.len(),
             });
         }
-        if train.shape() != test.shape() || train.element() != test.element() {
-            return Err(ColumnError::TestInputs {
-                expected: format!("{} of shape {:?}", train.element(), train.shape()),
-                found: format!("{} of shape {:?}", test.element(), test.shape()),
+        let columns = |examples: &Examples| -> Vec<String> {
+            let columns = examples.columns().iter();
+            columns
+                .map(|c| format!("`{}`, {} of shape {:?}", c.name(), c.element(), c.shape()))
+                .collect()
+        };
+        let (train, test) = (columns(&self.train), columns(&self.test));
+        if let Some(i) = (0..train.len().max(test.len())).find(|&i| train.get(i) != test.get(i)) {
+            let at = |columns: &[String]| {
+                let column = columns.get(i).cloned();
+                column.unwrap_or_else(|| "no further column".to_owned())
+            };
+            return Err(ColumnError::TestColumns {
+                expected: at(&train),
+                found: at(&test),
             });
         }
         self.check_labels("training", &self.train)?;
@@ -76,6 +86,14 @@ mod tests {
         let text = error(good.clone(), examples(3, &[0]), &["a", "b"]);
         assert!(text.contains("numbers of shape [2]"), "{text}");
         assert!(text.contains("numbers of shape [3]"), "{text}");
+        let words = Column::ids("words", [1], vec![0, 1]).unwrap();
+        let x = Column::floats("x", [2], vec![0.5; 4]).unwrap();
+        let with_words = Examples::of_columns(vec![x, words], [0, 1]).unwrap();
+        let text = error(with_words, examples(2, &[0]), &["a", "b"]);
+        assert!(
+            text.contains("`words`") && text.contains("no further column"),
+            "{text}"
+        );
         assert!(error(good.clone(), good, &[]).contains("0 classes"));
     }
 }

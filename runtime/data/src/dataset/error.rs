@@ -92,12 +92,14 @@ pub enum ColumnError {
         /// The number of classes.
         classes: usize,
     },
-    /// Test examples have other inputs than training examples.
-    #[error("test examples need the inputs of training examples, {expected}; found {found}")]
-    TestInputs {
-        /// Of the training examples.
+    /// Test examples have other columns than training examples.
+    #[error(
+        "test examples need the columns of training examples: expected {expected}; found {found}"
+    )]
+    TestColumns {
+        /// The first column of the training examples that differs.
         expected: String,
-        /// Of the test examples.
+        /// That of the test examples.
         found: String,
     },
     /// Groups do not match the examples.

@@ -129,7 +129,7 @@ fn a_choice_among_some_algorithms_is_not_written() {
         (algorithm, false)
     );
     assert!(open(&folder).is_empty());
-    // If the device has failed before, nothing is choose.
+    // If the device has failed before, nothing is chosen.
     let failed = || Err(ExecError::OutOfMemory(String::new()));
     let error = choices.choose(&device, "b", failed).unwrap_err();
     assert!(matches!(error, ExecError::OutOfMemory(_)));

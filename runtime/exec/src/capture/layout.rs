@@ -37,10 +37,11 @@ pub struct LoopStart {
     /// The number of rows of a batch that is gathered.
     pub rows: usize,
     /// The most steps that may be captured in one graph.
-    pub steps_per_graph: usize,
+    pub steps_per_capture: usize,
 }
 
-/// A column of all examples of a client, on the device.
+/// A column of the examples of all clients, on the device. A step keeps it from client to client; only the row numbers
+/// change.
 #[derive(Clone)]
 pub struct ExampleColumn {
     /// The column, with one row for each example. Nobody writes it.

@@ -58,7 +58,7 @@ pub struct CapturedStep {
     constants: Vec<Option<DispatchTensor>>,
     /// The losses of one step; empty before the step is captured.
     pub(super) losses: Vec<Buffer>,
-    /// The columns from which batches are gathered; empty if the batch is among `columns`.
+    /// The columns of all clients from which batches are gathered; empty if the batch is among `columns`.
     examples: Vec<ExampleColumn>,
     /// The row numbers of the batch among the examples; `None` if `examples` is empty.
     pub(super) rows: Option<Buffer>,
@@ -112,8 +112,8 @@ impl CapturedStep {
         let gathers = !start.examples.is_empty();
         // Only the row numbers change from step to step, so several steps can be in one graph.
         let reads_only_rows = gathers && columns.is_empty() && draws.is_empty();
-        let block_steps = if reads_only_rows {
-            start.steps_per_graph
+        let steps_per_capture = if reads_only_rows {
+            start.steps_per_capture
         } else {
             1
         };
@@ -125,7 +125,7 @@ impl CapturedStep {
                 )?),
                 false => None,
             },
-            block: StepBlock::new(block_steps, start.rows, CHECKS, device),
+            block: StepBlock::new(steps_per_capture, start.rows, CHECKS, device),
             examples: start.examples,
             forwards_input: forwarded.iter().map(Option::is_some).collect(),
             state: copies_of(start.state)?,

@@ -13,7 +13,7 @@ use crate::tensor::take_ints;
 impl CapturedStep {
     /// The number of steps that [`run_block`](Self::run_block) runs. `None` before replays of a single step are
     /// trusted, and if several steps cannot be captured in one graph.
-    pub fn block_steps(&self) -> Option<usize> {
+    pub fn steps_per_capture(&self) -> Option<usize> {
         let block = self.block.as_ref().filter(|block| !block.refused)?;
         self.is_trusted().then_some(block.steps)
     }

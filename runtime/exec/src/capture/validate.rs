@@ -1,10 +1,10 @@
 //! Compares a replay with a plain run of the same step.
 
-/// Describes the first replayed tensor that find_difference from the expected one; `None` if all agree. `found` and
+/// Describes the first replayed tensor that differs from the expected one; `None` if all agree. `found` and
 /// `expected` are the state and the losses after the step, and `before` is the state before it.
 ///
 /// Values agree if they are equal within a thousandth of the largest change that the step made, plus
-/// rounding of the largest value. A replay that does nothing thus find_difference.
+/// rounding of the largest value. A replay that does nothing therefore differs.
 pub(super) fn find_difference(
     found: &[Vec<f32>],
     expected: &[Vec<f32>],

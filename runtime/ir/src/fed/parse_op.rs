@@ -1,5 +1,6 @@
 //! The part of the parser that reads an op and its regions.
 
+use super::op::{FUNC_END, LOOP_END};
 use super::parse::{Parser, fed_type, location};
 use super::{Effect, Kind, Op, OpKind, Place, Region, Type, Value, signature};
 use crate::text::attribute::{Entry, Source};
@@ -8,7 +9,7 @@ use crate::text::lexer::{Token, TokenKind};
 use crate::text::{ParseError, Problem};
 
 /// What regions end with, each kind of region with one of them.
-const ENDS: [&str; 2] = ["fed.yield", "opt.yield"];
+const ENDS: [&str; 2] = [FUNC_END, LOOP_END];
 
 /// How deep regions may nest.
 const DEEPEST: usize = 64;

@@ -73,7 +73,8 @@ impl Exposures<'_> {
         (made.kind == OpKind::Arith(ArithOp::Sub) && made.operands == [*of, *bound]).then_some(1)
     }
 
-    /// Whether the cohort of a `fed.cohort_size` has as many clients, whoever is among all clients.
+    /// Whether the number of clients in the cohort of a `fed.cohort_size` is fixed before the round, and does not
+    /// depend on draws or on data.
     fn has_fixed_size(&self, size: &Op) -> bool {
         let mut cohort = size.operands.first();
         while let Some(op) = cohort.and_then(|v| self.0.made(*v)) {
@@ -148,9 +149,12 @@ impl Analysis for Exposures<'_> {
                 | FedOp::Permutation(_),
             ) => Public,
             OpKind::External(ExternalOp::Column(..))
-            | OpKind::Fed(FedOp::ClientState(..) | FedOp::Personal(..) | FedOp::LocalClasses) => {
-                Raw
-            }
+            | OpKind::Fed(
+                FedOp::ClientState(..)
+                | FedOp::Personal(..)
+                | FedOp::LocalClasses
+                | FedOp::LabelCounts,
+            ) => Raw,
             OpKind::Privacy(PrivacyOp::Clip | PrivacyOp::ClipRows) if fixed => {
                 return Fact {
                     exposure: of(0).min(Clipped),
@@ -183,7 +187,7 @@ impl Analysis for Exposures<'_> {
             }
             // Of weights that are made of data, one may be close to all of the sum, or all may cancel.
             OpKind::Fed(FedOp::Reduce(Reduce::WeightedMean)) if of(1) > Noised => Raw,
-            // The norm of a product of two bounded values is not known.
+            // A product of two bounded values is bounded by the product of both bounds, which no check computes.
             OpKind::Fed(FedOp::Reduce(Reduce::WeightedSum)) if of(0).min(of(1)) > Noised => Raw,
             // A factor without a bound.
             OpKind::Arith(ArithOp::Mul) | OpKind::Tree(TreeOp::Scale)

@@ -88,7 +88,7 @@ pub fn parse(text: &str) -> Result<Document, ParseError> {
         text,
         match is_plan {
             true => {
-                "a text of the fed or the tensor dialect (plans are not read, but the tensor graphs before them)"
+                "a text of the fed or the tensor dialect; plans are only printed, so give the tensor graph instead (`--at tensor --exact`)"
             }
             false => "`// fedround fed v1` or `// fedround tensor v1` on the first line",
         },
@@ -107,7 +107,7 @@ mod tests {
         ] {
             let error = parse_sections(text).unwrap_err().to_string();
             assert!(error.starts_with("1:1: expected a text"), "{error}");
-            assert!(error.contains("plans are not read"), "{error}");
+            assert!(error.contains("plans are only printed"), "{error}");
         }
         let error = parse_sections("// a comment\n").unwrap_err().to_string();
         assert!(!error.contains("plans"), "{error}");

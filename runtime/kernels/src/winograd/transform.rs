@@ -39,7 +39,7 @@ pub(super) fn transform<F: Map<N, M>, const N: usize, const M: usize>(
     });
 }
 
-/// Transforms squares and adds them to `into`. SquareLayout of `into` may overlap.
+/// Transforms squares and adds them to `into`. The squares of `into` may overlap.
 pub(super) fn transform_onto<F: Map<N, M>, const N: usize, const M: usize>(
     from: (&[f32], SquareLayout),
     into: (&mut [f32], SquareLayout),

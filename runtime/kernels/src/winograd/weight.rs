@@ -1,8 +1,8 @@
 //! The gradient of the weight: `[in, tiles] · [tiles, out]` at each position, summed over all tiles.
 //!
 //! Loop order, from outside: bands of [`BAND_TILES`] tiles, which are transformed; parts of the filters; the 36 positions;
-//! then the loops of [`Product`]. The sums of all filters stay in memory until the last band. If all tiles are one band,
-//! the filters are divided into blocks whose sums stay in the second-level cache.
+//! then the loops of [`Product`]. The sums of all filters stay in memory until the last band. If all tiles are one band
+//! and the filters are too many for the second-level cache, they are divided into blocks whose sums stay there.
 
 use super::filters::{FilterPart, filter_grads};
 use super::tiles::Tiles;
@@ -142,7 +142,8 @@ impl Band<'_> {
     }
 }
 
-/// The parts into which the filters are divided: blocks if all tiles are one band, and otherwise one part.
+/// The parts into which the filters are divided: blocks if all tiles are one band and the transformed filters do not fit
+/// in the second-level cache, and otherwise one part.
 fn filter_parts(sizes: &Sizes, filters: usize) -> impl Iterator<Item = FilterPart> {
     let of = [sizes.channels, filters];
     let [from, to] = if uses_filter_blocks(sizes, BAND_TILES) {

@@ -80,6 +80,13 @@ pub struct Region {
 }
 
 impl Region {
+    /// The first input that is the same value as this one, if an earlier one is. The value is sent once.
+    pub fn first_input(&self, input: usize) -> Option<usize> {
+        let value = self.inputs.get(input)?.value;
+        let first = self.inputs.iter().position(|first| first.value == value);
+        first.filter(|first| *first < input)
+    }
+
     /// Whether a host can sum an output.
     pub fn is_summed(&self, output: usize) -> bool {
         self.sums.iter().any(|sum| sum.output == output)

@@ -31,16 +31,19 @@ impl fmt::Display for Region {
         let numbers: Vec<String> = self.numbers.iter().map(|name| (*name).to_owned()).collect();
         lines(f, "settings", list(&self.settings))?;
         lines(f, "numbers", list(&numbers))?;
-        let (held, received): (Vec<&Input>, Vec<&Input>) =
-            self.inputs.iter().partition(|input| input.is_held());
-        lines(f, "receives", received.into_iter().map(Input::line))?;
+        let inputs = self.inputs.iter().enumerate();
+        let inputs = inputs.filter(|(i, _)| self.first_input(*i).is_none());
+        let (held, received): (Vec<&Input>, Vec<&Input>) = inputs
+            .map(|(_, input)| input)
+            .partition(|input| input.is_held());
+        lines(f, "receives", received.iter().copied().map(Input::line))?;
         lines(f, "holds", held.into_iter().map(Input::line))?;
         lines(f, "reads", list(&self.reads))?;
         lines(f, "sets", list(&self.sets))?;
         let sent = self.outputs.iter().filter(|output| output.send);
         lines(f, "sends", sent.map(Output::line))?;
-        let received = self.inputs.iter().filter(|input| !input.is_held());
-        let received = received.filter(|input| input.keep).map(|input| &input.name);
+        let received = received.iter().filter(|input| input.keep);
+        let received = received.map(|input| &input.name);
         let made = self.outputs.iter().filter(|output| output.keep);
         let made = made.map(|output| &output.name);
         let kept: Vec<String> = received.chain(made).cloned().collect();

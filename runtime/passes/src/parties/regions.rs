@@ -35,7 +35,7 @@ impl Splitter<'_> {
                 name: self.names.get(&v).cloned().unwrap_or_default(),
                 kind: self.schedule.module.type_of(v).kind,
                 source,
-                earlier: earlier.filter(|_| made.is_none()),
+                earlier: earlier.filter(|region| made.is_none() && *region < index),
                 keep: false,
                 without: row.map(not_sent).unwrap_or_default(),
                 zero: self.zeros.get(&v).cloned().unwrap_or_default(),

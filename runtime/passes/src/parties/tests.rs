@@ -76,6 +76,27 @@ fn what_was_received_is_not_sent_again() {
 }
 
 #[test]
+fn a_value_that_a_region_is_given_twice_is_sent_once() {
+    let split = of("
+    %0 = fed.all_clients : cohort@server
+    %1 = fed.broadcast %w to %0 : {params}@clients
+    %2 = fed.map(%k, %3 = %1, %4 = %1) {
+      %5 = tree.add %3, %4 : params
+      fed.yield %5 : params
+    } : {params}@clients
+    %6 = fed.mean %2 : params@server
+    fed.yield %6 : params@server")
+    .unwrap();
+    let region = &split.regions[0];
+    assert_eq!([0, 1].map(|i| region.first_input(i)), [None, Some(0)]);
+    let inputs = region.inputs.iter();
+    let known: Vec<_> = inputs.map(|input| (input.earlier, input.keep)).collect();
+    assert_eq!(known, [(None, false); 2]);
+    let text = split.to_string();
+    assert_eq!(text.matches("params1: params").count(), 1, "{text}");
+}
+
+#[test]
 fn what_is_sent_before_a_loop_is_kept_for_its_repetitions() {
     let split = of("
     %0 = fed.all_clients : cohort@server

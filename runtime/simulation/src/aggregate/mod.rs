@@ -1,4 +1,4 @@
-//! Aggregates the values of clients, in the order of the cohort.
+//! Aggregates the values of clients, in a fixed order.
 
 pub(crate) mod order_statistics;
 pub(crate) mod pairwise;

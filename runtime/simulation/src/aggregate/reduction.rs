@@ -43,7 +43,7 @@ impl Reduction {
         }
     }
 
-    /// Adds one client's value. Clients are added in the order of the cohort.
+    /// Adds one client's value. The result depends on the order of the clients, which callers keep fixed.
     pub fn add(
         &mut self,
         value: &RuntimeValue,

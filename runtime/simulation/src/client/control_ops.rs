@@ -73,7 +73,7 @@ impl Interpreter for ClientGroup<'_> {
                 self.for_each_client(op, |id| local_classes(self.cx, id))?
             }
             (OpKind::Fed(FedOp::LabelCounts), _) => {
-                self.for_each_client(op, |id| Ok(label_counts(self.cx, id)))?
+                self.for_each_client(op, |id| label_counts(self.cx, id))?
             }
             (OpKind::Fed(FedOp::NumExamples), _) => self.for_each_client(op, |id| {
                 let n = self.cx.dataset.client_indices[id].len();

@@ -69,9 +69,7 @@ impl ClientGroup<'_> {
         self.epoch = self.epoch.later(epochs);
         self.active = active_outside;
         self.in_batch_loop = outer_batch_loop;
-        for (result, value) in op.results.iter().zip(values) {
-            env.set(*result, value);
-        }
+        env.set_all(&op.results, values);
         Ok(())
     }
 
@@ -96,9 +94,7 @@ impl ClientGroup<'_> {
         // Copied only if a client sits out: with a second handle, values could not be updated in place.
         let old = (!all_active).then(|| values.clone());
         let args = std::iter::once(batches.batch(self.cx)?).chain(values);
-        for (arg, value) in body.args.iter().zip(args) {
-            env.set(*arg, value);
-        }
+        env.set_all(&body.args, args);
         run_block(self, self.cx, body, env)?;
         let new = yielded_values(self.cx, body, op, env)?;
         let active = self.active.take();

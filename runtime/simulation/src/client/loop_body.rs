@@ -10,7 +10,7 @@ pub(crate) struct LoopSteps {
     /// The largest number of steps that can be replayed.
     pub steps: u64,
     /// How many consecutive steps of all clients one capture contains.
-    pub per_capture: usize,
+    pub steps_per_capture: usize,
     /// Whether all clients of the group run the loop.
     pub all_active: bool,
 }
@@ -41,7 +41,7 @@ impl ClientGroup<'_> {
         LoopSteps {
             size: Some(size),
             steps: steps as u64,
-            per_capture: steps_per_capture(least.checked_div(size).unwrap_or_default()),
+            steps_per_capture: steps_per_capture(least.checked_div(size).unwrap_or_default()),
             all_active: self.active.is_none(),
         }
     }

@@ -128,9 +128,7 @@ pub(crate) fn run(job: GroupJob<'_>) -> Result<Vec<ClientOutcome>, RunError> {
         env.set(*v, value.clone());
     }
     let values = std::iter::once(RuntimeValue::Client).chain(args);
-    for (arg, value) in body.args.iter().zip(values) {
-        env.set(*arg, value);
-    }
+    env.set_all(&body.args, values);
     let mut clients = ClientGroup {
         cx,
         ids,
@@ -150,37 +148,48 @@ pub(crate) fn run(job: GroupJob<'_>) -> Result<Vec<ClientOutcome>, RunError> {
         slots: Slots::default(),
     };
     run_block(&mut clients, cx, body, &mut env)?;
-    let yields = body.yields.iter().map(|v| value_or_constant(cx, *v, &env));
-    let yields: Option<Vec<RuntimeValue>> = yields.collect();
-    let yields = yields.ok_or_else(|| missing(op, "yielded value"))?;
-    let mut outcomes = Vec::with_capacity(ids.len());
-    for (k, &steps) in clients.steps.iter().enumerate() {
-        let own = yields.iter().map(|v| unstack(v, k)).collect();
-        let encoded = clients.encoded.iter();
-        let encoded = encoded.filter_map(|(v, all)| Some((*v, Arc::clone(all.get(k)?))));
-        let encoded = encoded.collect();
-        let state = clients.pending_states.iter().map(|(name, value)| {
-            let own = leaves(&unstack(value, k)?, cx.program.device())?;
-            Some((name.clone(), own))
-        });
-        let outcome = Option::zip(own, state.collect()).map(|(yields, state)| ClientOutcome {
-            yields,
-            encoded,
-            sums: vec![],
-            losses: vec![],
-            steps,
-            state,
-            finite: true,
-        });
-        outcomes.push(outcome.ok_or_else(|| missing(op, "value of each client"))?);
-    }
-    if let Some(first) = outcomes.first_mut() {
-        first.losses = clients.losses;
-    }
-    Ok(outcomes)
+    clients.into_outcomes(op, body, &env)
 }
 
 impl ClientGroup<'_> {
+    /// The outcome of each client, after the body of a map has run.
+    fn into_outcomes(
+        self,
+        op: &Op,
+        body: &Block,
+        env: &Env,
+    ) -> Result<Vec<ClientOutcome>, RunError> {
+        let cx = self.cx;
+        let yields = body.yields.iter().map(|v| value_or_constant(cx, *v, env));
+        let yields: Option<Vec<RuntimeValue>> = yields.collect();
+        let yields = yields.ok_or_else(|| missing(op, "yielded value"))?;
+        let mut outcomes = Vec::with_capacity(self.ids.len());
+        for (k, &steps) in self.steps.iter().enumerate() {
+            let own = yields.iter().map(|v| unstack(v, k)).collect();
+            let encoded = self.encoded.iter();
+            let encoded = encoded.filter_map(|(v, all)| Some((*v, Arc::clone(all.get(k)?))));
+            let encoded = encoded.collect();
+            let state = self.pending_states.iter().map(|(name, value)| {
+                let own = leaves(&unstack(value, k)?, cx.program.device())?;
+                Some((name.clone(), own))
+            });
+            let outcome = Option::zip(own, state.collect()).map(|(yields, state)| ClientOutcome {
+                yields,
+                encoded,
+                sums: vec![],
+                losses: vec![],
+                steps,
+                state,
+                finite: true,
+            });
+            outcomes.push(outcome.ok_or_else(|| missing(op, "value of each client"))?);
+        }
+        if let Some(first) = outcomes.first_mut() {
+            first.losses = self.losses;
+        }
+        Ok(outcomes)
+    }
+
     /// Whether the group is one client, whose values have no client axis.
     pub fn is_single(&self) -> bool {
         self.ids.len() == 1

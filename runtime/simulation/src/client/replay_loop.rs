@@ -65,8 +65,8 @@ impl ClientGroup<'_> {
             },
             rows: loop_steps.size.unwrap_or_default() * self.ids.len(),
             // One capture can contain several steps only if nothing runs between them.
-            steps_per_graph: if plan.per_step_reads.is_empty() {
-                loop_steps.per_capture
+            steps_per_capture: if plan.per_step_reads.is_empty() {
+                loop_steps.steps_per_capture
             } else {
                 1
             },
@@ -95,7 +95,7 @@ impl ClientGroup<'_> {
             let batches = batches?;
             let full = captured.plan.loop_steps.size == Some(batches.n);
             if full
-                && let Some(steps) = captured.step.block_steps()
+                && let Some(steps) = captured.step.steps_per_capture()
                 && batches.active.iter().all(|&active| active)
             {
                 ready.push(batches);
@@ -191,7 +191,7 @@ impl ClientGroup<'_> {
         let loop_steps = LoopSteps {
             size: None,
             steps: times as u64,
-            per_capture: 1,
+            steps_per_capture: 1,
             all_active: self.active.is_none(),
         };
         let captured = self.capture_loop(step_cache, (control, body), env, &values, loop_steps)?;
@@ -207,9 +207,7 @@ impl ClientGroup<'_> {
             self.replay_step(op, env, None, &mut captured)?;
         }
         let values = self.end_loop(op, captured)?;
-        for (result, value) in op.results.iter().zip(values) {
-            env.set(*result, value);
-        }
+        env.set_all(&op.results, values);
         Ok(())
     }
 

@@ -1,9 +1,9 @@
-//! The states of clients: client code reads what earlier rounds committed, and sets states that are pending until the
+//! The states of clients: client code reads the states from before its map, and sets states that are pending until the
 //! round is committed.
 
 use burn::tensor::DispatchTensor;
 use fedround_exec::tensor::transfer_all;
-use fedround_ir::fed::Op;
+use fedround_ir::fed::{Op, Value};
 
 use super::ClientGroup;
 use crate::context::{missing, state_or_zeros};
@@ -12,38 +12,34 @@ use crate::value::RuntimeValue;
 use crate::value::batching::{select_active, stack, unstack};
 
 impl ClientGroup<'_> {
-    /// Reads a client state: as this map set it, or else as it was committed, or else zeros.
+    /// Reads a client state: as this map set it, or else as it was before the map, or else zeros.
     pub(super) fn read_state(&self, op: &Op, name: &str) -> Result<RuntimeValue, RunError> {
+        self.current_state(op, name, op.results[0])
+    }
+
+    /// A client state, of the kind of a value.
+    fn current_state(&self, op: &Op, name: &str, like: Value) -> Result<RuntimeValue, RunError> {
         if let Some(value) = self.pending_states.get(name) {
             return Ok(value.clone());
         }
-        let kind = self
-            .cx
-            .program
-            .schedule()
-            .module
-            .type_of(op.results[0])
-            .kind;
+        let program = self.cx.program;
+        let kind = program.schedule().module.type_of(like).kind;
         self.for_each_client(op, |id| {
-            state_or_zeros(
-                self.cx.program,
-                op,
-                (name, kind),
-                self.committed_state(id, name)?,
-            )
+            let state = self.state_before_map(id, name)?;
+            state_or_zeros(program, op, (name, kind), state)
         })
     }
 
     /// A client's state from before this map, on the device where the client trains.
-    fn committed_state(
+    fn state_before_map(
         &self,
         id: usize,
         name: &str,
     ) -> Result<Option<Vec<DispatchTensor>>, RunError> {
-        let committed = self.states.get(&(id, name.to_owned()))?;
+        let state = self.states.get(&(id, name.to_owned()))?;
         let device = self.cx.program.device();
-        let committed = committed.map(|leaves| transfer_all(leaves, device));
-        Ok(committed.transpose()?)
+        let state = state.map(|leaves| transfer_all(leaves, device));
+        Ok(state.transpose()?)
     }
 
     /// Reads a personal state. Until it is first set, it is the clients' values of `first`. Those become pending
@@ -61,8 +57,8 @@ impl ClientGroup<'_> {
         let kind = program.schedule().module.type_of(op.results[0]).kind;
         let mut own = Vec::with_capacity(self.ids.len());
         for (k, &id) in self.ids.iter().enumerate() {
-            let value = match self.committed_state(id, name)? {
-                committed @ Some(_) => Some(state_or_zeros(program, op, (name, kind), committed)?),
+            let value = match self.state_before_map(id, name)? {
+                state @ Some(_) => Some(state_or_zeros(program, op, (name, kind), state)?),
                 None => unstack(first, k),
             };
             own.push(value.ok_or_else(|| missing(op, "first value"))?);
@@ -87,24 +83,7 @@ impl ClientGroup<'_> {
         let value = match &self.active {
             None => value,
             Some(active) => {
-                let kind = self
-                    .cx
-                    .program
-                    .schedule()
-                    .module
-                    .type_of(op.operands[1])
-                    .kind;
-                let old = match self.pending_states.get(name) {
-                    Some(old) => old.clone(),
-                    None => self.for_each_client(op, |id| {
-                        state_or_zeros(
-                            self.cx.program,
-                            op,
-                            (name, kind),
-                            self.committed_state(id, name)?,
-                        )
-                    })?,
-                };
+                let old = self.current_state(op, name, op.operands[1])?;
                 select_active(active, &value, &old, self.cx.program.device())
                     .ok_or_else(|| missing(op, "tensors to keep"))?
             }

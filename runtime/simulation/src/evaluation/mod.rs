@@ -52,7 +52,8 @@ impl Inference<'_> {
     ///
     /// # Errors
     ///
-    /// The model cannot be traced for the batch shape.
+    /// The model cannot be traced for the batch shape; a label is not one of the classes; or a classifier does not give
+    /// a number for each class.
     pub fn evaluate(&self, examples: &Examples, classes: usize) -> Result<Evaluation, RunError> {
         let objective = self.program.model().objective();
         let parts = self.workers.run(self.batches(examples), |i| {
@@ -60,10 +61,11 @@ impl Inference<'_> {
             let logits = self.batch_logits(examples, i, &indices)?;
             let mut labels = vec![0; indices.len()];
             examples.gather_labels_into(&indices, &mut labels);
+            check_labels(&labels, classes)?;
             let mut counts = Counts::new(classes);
             match objective.target.as_str() {
                 "y" => {
-                    check_labelled(&logits, &labels, classes)?;
+                    check_outputs(logits.len(), labels.len(), classes)?;
                     counts.labels(&logits, &labels);
                 }
                 column => {
@@ -168,17 +170,24 @@ fn words(
     Ok((ids, shape))
 }
 
-/// Fails unless each label is a class and has a number for each class.
-fn check_labelled(logits: &[f32], labels: &[i32], classes: usize) -> Result<(), RunError> {
+/// Fails if a label is not one of the classes.
+fn check_labels(labels: &[i32], classes: usize) -> Result<(), RunError> {
     let is_class = |label: &i32| usize::try_from(*label).is_ok_and(|label| label < classes);
-    if let Some(&label) = labels.iter().find(|label| !is_class(label)) {
-        return Err(RunError::Label { label, classes });
+    match labels.iter().find(|label| !is_class(label)) {
+        Some(&label) => Err(RunError::Label { label, classes }),
+        None => Ok(()),
     }
-    if logits.len() != labels.len() * classes {
-        let found = logits.len() / labels.len().max(1);
-        return Err(RunError::Outputs { classes, found });
+}
+
+/// Fails unless there is a logit of each class for each example.
+fn check_outputs(logits: usize, examples: usize, classes: usize) -> Result<(), RunError> {
+    match logits == examples * classes {
+        true => Ok(()),
+        false => Err(RunError::Outputs {
+            classes,
+            found: logits / examples.max(1),
+        }),
     }
-    Ok(())
 }
 
 /// Adds to a sum, which is empty before the first addition.

@@ -7,7 +7,8 @@ use super::{Fate, Fates};
 /// Which clients took part in a round, over all its cohorts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Attendance {
-    /// Virtual seconds until the last update that the server waited for had arrived.
+    /// Virtual seconds that the server waited: until the last update that it waited for had arrived, or until the
+    /// deadline.
     pub seconds: f64,
     /// Called clients that failed.
     pub failed: BTreeSet<usize>,

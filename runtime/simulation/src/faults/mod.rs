@@ -28,7 +28,8 @@ pub struct Faults {
     /// The factor by which more clients are sampled than the algorithm asks for, at least 1. Of those that arrive, the
     /// fastest ones take part, as many as the algorithm asks for.
     pub over_select: f64,
-    /// The smallest number of clients of a cohort with which a round is carried out. With fewer, the round is skipped.
+    /// The smallest number of clients of a cohort with which a round is carried out if others fail or are late; with
+    /// fewer, it is skipped. A smaller cohort needs all of its clients.
     pub min_clients: usize,
 }
 
@@ -47,6 +48,7 @@ impl Default for Faults {
 
 /// Invalid settings of [`Faults`].
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum FaultsError {
     /// A number that is out of its range.
     #[error("{name}: expected {expected}, found {found}")]

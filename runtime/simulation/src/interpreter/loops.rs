@@ -58,9 +58,7 @@ pub(crate) fn repeat(
         None => vec![],
     };
     for done in 1..=times {
-        for (arg, value) in body.args.iter().zip(values) {
-            env.set(*arg, value);
-        }
+        env.set_all(&body.args, values);
         run_block(interpreter, cx, body, env)?;
         values = yielded_values(cx, body, op, env)?;
         let settled = control.settles.and_then(|i| values.get(i));
@@ -74,9 +72,7 @@ pub(crate) fn repeat(
             break;
         }
     }
-    for (result, value) in op.results.iter().zip(values) {
-        env.set(*result, value);
-    }
+    env.set_all(&op.results, values);
     Ok(())
 }
 

@@ -44,16 +44,12 @@ pub(crate) fn for_rows(
             for (arg, rows) in body.args.iter().zip(&rows) {
                 env.set(*arg, select_rows(op, rows, chosen, cx.program.device())?);
             }
-            for (arg, value) in body.args.iter().skip(n).zip(values) {
-                env.set(*arg, value);
-            }
+            env.set_all(body.args.get(n..).unwrap_or_default(), values);
             run_block(interpreter, cx, body, env)?;
             values = yielded_values(cx, body, op, env)?;
         }
     }
-    for (result, value) in op.results.iter().zip(values) {
-        env.set(*result, value);
-    }
+    env.set_all(&op.results, values);
     Ok(())
 }
 
@@ -131,16 +127,27 @@ pub(crate) fn local_classes(cx: RoundContext<'_>, client: usize) -> Result<Runti
 }
 
 /// How many examples a client has of each class: `[classes]`.
-pub(crate) fn label_counts(cx: RoundContext<'_>, client: usize) -> RuntimeValue {
-    let mut counts = vec![0.0f32; cx.program.model().task().classes];
+///
+/// # Errors
+///
+/// A label is not one of the model's classes.
+pub(crate) fn label_counts(cx: RoundContext<'_>, client: usize) -> Result<RuntimeValue, RunError> {
+    let classes = cx.program.model().task().classes;
+    let mut counts = vec![0.0f32; classes];
     let labels = cx.dataset.examples.labels();
     for &i in &cx.dataset.client_indices[client] {
-        if let Some(count) = counts.get_mut(usize::from(labels[i])) {
-            *count += 1.0;
-        }
+        let label = labels[i];
+        let count = counts.get_mut(usize::from(label));
+        *count.ok_or_else(|| RunError::Label {
+            label: label.into(),
+            classes,
+        })? += 1.0;
     }
-    let shape = [counts.len()];
-    RuntimeValue::Tensor(from_floats(counts, &shape, cx.program.device()))
+    Ok(RuntimeValue::Tensor(from_floats(
+        counts,
+        &[classes],
+        cx.program.device(),
+    )))
 }
 
 /// Every class once, in order.

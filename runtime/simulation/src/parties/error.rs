@@ -4,6 +4,7 @@ use fedround_exec::CompileError;
 
 /// Bytes could not be read as a [`Payload`](super::Payload).
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum PayloadError {
     /// The bytes are not a safetensors file, or it is cut off or damaged.
     #[error("expected a message of a federation, found bytes that are none: {0}")]
@@ -22,10 +23,17 @@ pub enum PayloadError {
         /// Its type.
         found: String,
     },
+    /// Two tensors have one name.
+    #[error("two tensors are called `{name}`")]
+    Twice {
+        /// The name.
+        name: String,
+    },
 }
 
 /// The values of a message do not match its region's table.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ContentError {
     /// A value is missing.
     #[error("expected `{name}`, found no such tensor or number")]
@@ -79,6 +87,7 @@ pub enum ContentError {
 
 /// Why the rounds of a program are not an exchange of models.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum NoExchange {
     /// The program has other messages.
     #[error(
@@ -97,6 +106,7 @@ pub enum NoExchange {
 
 /// Why a message is not part of an exchange of models.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ExchangeError {
     /// Its head cannot be read.
     #[error(transparent)]

@@ -92,7 +92,7 @@ pub(crate) struct Run {
     pub attempt: Attempt,
     /// The number of the round in the schedule of phases: larger than the round's own if phases ended early.
     pub scheduled: usize,
-    /// The number of clients in the federation.
+    /// The number of clients in the round; a late client counts once it has joined.
     pub clients: usize,
     /// The largest number of clients in one graph.
     pub most: usize,

@@ -3,7 +3,7 @@
 //! Its bytes are a safetensors file whose metadata has the head, so that any reader of such files can read it.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use fedround_store::{ElementType, TensorBytes};
@@ -101,6 +101,12 @@ impl Payload {
         // A single entry, because the order of a hash map's entries varies and equal payloads must have equal bytes.
         let head = serde_json::to_string(&(&self.head, &self.numbers))?;
         let head = HashMap::from([(HEAD.to_owned(), head)]);
+        let mut names = HashSet::new();
+        let twice = self.tensors.iter().find(|(name, _)| !names.insert(name));
+        if let Some((name, _)) = twice {
+            let name = name.clone();
+            return Err(PayloadError::Twice { name });
+        }
         let tensors = self.tensors.iter();
         let tensors = tensors.map(|(name, tensor)| (name.as_str(), Bytes(tensor)));
         Ok(serialize(tensors, Some(head))?)
@@ -207,6 +213,14 @@ mod tests {
         assert_eq!(back.encode().unwrap(), bytes);
         assert_eq!(back.wire_bytes(), 20);
         assert!(back.tensor("c").is_none());
+    }
+
+    #[test]
+    fn two_tensors_of_one_name_are_an_error() {
+        let mut twice = payload();
+        twice.extend(&payload());
+        let error = twice.encode().unwrap_err().to_string();
+        assert_eq!(error, "two tensors are called `a`");
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! The types of the values that a region sends, beyond their kinds: the number of classes of labels, the shape of a
-//! row, and which numbers are weights. A reply with other values is refused, and its clients are lost. Without the
+//! row, and which numbers count examples. A reply with other values is refused, and its clients are lost. Without the
 //! check, a wrong value from one party would end the round of all clients, or the coordinator's process.
 
 use std::collections::{HashMap, HashSet};
@@ -38,7 +38,8 @@ impl ReplyTypes {
 /// The types of the outputs of each region of a phase.
 fn of_phase(phase: &Program, split: &Split) -> Vec<Vec<ValueType>> {
     let module = phase.linked();
-    let (sources, weights) = (solve(module, &mut LabelSources(module)), weights(module));
+    let sources = solve(module, &mut LabelSources(module));
+    let weights = example_weights(module);
     let of = |region: &Region| {
         let rows = rows_sent(phase, region);
         let outputs = region.outputs.iter().zip(&rows).enumerate();
@@ -66,7 +67,7 @@ fn of_output(
     phase: &Program,
     kind: Kind,
     row: Option<Vec<usize>>,
-    (labels, is_weight): (Option<LabelSource>, bool),
+    (labels, is_weight): (Option<Origin>, bool),
 ) -> ValueType {
     let none = ValueType::default();
     match kind {
@@ -78,7 +79,7 @@ fn of_output(
             number: NumberRange::Single,
             ..none
         },
-        Kind::Labels if labels == Some(LabelSource::CLASSES) => ValueType {
+        Kind::Labels if labels == Some(Origin::WANTED) => ValueType {
             row: Some(vec![]),
             classes: Some(phase.model().task().classes),
             ..none
@@ -88,8 +89,9 @@ fn of_output(
     }
 }
 
-/// The values that are weights of means over clients.
-fn weights(module: &Module) -> HashSet<Value> {
+/// The values that are weights of means over clients and numbers of examples. Weights that an algorithm computes may be
+/// any numbers.
+fn example_weights(module: &Module) -> HashSet<Value> {
     let is_mean = |op: &&Op| op.kind == OpKind::Fed(FedOp::Reduce(Reduce::WeightedMean));
     let means = module.all_ops().filter(is_mean);
     let weights = means.filter_map(|op| op.operands.get(1).copied());
@@ -102,65 +104,92 @@ fn weights(module: &Module) -> HashSet<Value> {
     });
     let passed_on: HashMap<Value, Value> = passed_on.collect();
     let from = |weight| std::iter::successors(Some(weight), |v| passed_on.get(v).copied());
-    weights.flat_map(from).collect()
+    let counts = solve(module, &mut ExampleCounts);
+    let is_count = |v: &Value| counts.get(v) == Some(&Origin::WANTED);
+    weights.flat_map(from).filter(is_count).collect()
 }
 
-/// What labels are computed from.
+/// What a value is made of. The default is of values that no operation has made.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct LabelSource {
-    /// The classes of examples.
-    classes: bool,
-    /// Anything else: tokens, numbers of clients, or what a state holds.
+struct Origin {
+    /// What an analysis looks for.
+    wanted: bool,
+    /// Anything else.
     other: bool,
 }
 
-impl LabelSource {
-    const CLASSES: Self = Self {
-        classes: true,
+impl Origin {
+    const WANTED: Self = Self {
+        wanted: true,
         other: false,
     };
     const OTHER: Self = Self {
-        classes: false,
+        wanted: false,
         other: true,
     };
+
+    /// The origin of a value that is one of two.
+    fn or(self, other: Self) -> Self {
+        Self {
+            wanted: self.wanted || other.wanted,
+            other: self.other || other.other,
+        }
+    }
 }
 
-/// Works out the [`LabelSource`] of every value that is labels.
+/// Looks for numbers of examples, as clients count them.
+struct ExampleCounts;
+
+impl Analysis for ExampleCounts {
+    type Fact = Origin;
+
+    fn join(&self, a: &Origin, b: &Origin) -> Origin {
+        a.or(*b)
+    }
+
+    fn transfer(&mut self, op: &Op, inputs: &[Origin]) -> Origin {
+        match &op.kind {
+            OpKind::Fed(FedOp::NumExamples) => Origin::WANTED,
+            OpKind::Fed(FedOp::Restrict | FedOp::Gather) => {
+                inputs.first().copied().unwrap_or_default()
+            }
+            _ => Origin::OTHER,
+        }
+    }
+}
+
+/// Looks for labels that are the classes of examples. Others are tokens, numbers of clients, or what a state holds.
 struct LabelSources<'m>(&'m Module);
 
 impl Analysis for LabelSources<'_> {
-    type Fact = LabelSource;
+    type Fact = Origin;
 
-    fn join(&self, a: &LabelSource, b: &LabelSource) -> LabelSource {
-        LabelSource {
-            classes: a.classes || b.classes,
-            other: a.other || b.other,
-        }
+    fn join(&self, a: &Origin, b: &Origin) -> Origin {
+        a.or(*b)
     }
 
-    fn transfer(&mut self, op: &Op, inputs: &[LabelSource]) -> LabelSource {
+    fn transfer(&mut self, op: &Op, inputs: &[Origin]) -> Origin {
         let is_labels = |v: &Value| self.0.type_of(*v).kind == Kind::Labels;
         if !op.results.iter().any(is_labels) {
-            return LabelSource::default();
+            return Origin::default();
         }
         match &op.kind {
             OpKind::External(ExternalOp::Column(name, Kind::Labels))
             | OpKind::Fed(FedOp::Public(name, Kind::Labels))
                 if name == "y" =>
             {
-                LabelSource::CLASSES
+                Origin::WANTED
             }
-            OpKind::Fed(FedOp::EveryClass | FedOp::LocalClasses) => LabelSource::CLASSES,
+            OpKind::Fed(FedOp::EveryClass | FedOp::LocalClasses) => Origin::WANTED,
             // These operations pass rows on.
             OpKind::Fed(
                 FedOp::Broadcast | FedOp::Scatter | FedOp::Gather | FedOp::Restrict | FedOp::Concat,
             )
             | OpKind::Opt(OptOp::Collect | OptOp::SampleRows | OptOp::SmallestRows)
-            | OpKind::Privacy(_) => {
-                let none = LabelSource::default();
-                inputs.iter().fold(none, |all, one| self.join(&all, one))
-            }
-            _ => LabelSource::OTHER,
+            | OpKind::Privacy(_) => inputs
+                .iter()
+                .fold(Origin::default(), |all, one| all.or(*one)),
+            _ => Origin::OTHER,
         }
     }
 }

@@ -26,11 +26,12 @@ pub(super) enum NumberRange {
     /// A number in the range of single precision, so that sums of such numbers are finite. NaN and infinities are
     /// allowed: they come from clients that diverged, which the coordinator handles elsewhere.
     Single,
-    /// A weight in a mean over clients, which is at least 0 and at most [`MOST_WEIGHT`].
+    /// A number of examples that is a weight in a mean over clients: at least 0 and at most [`MOST_WEIGHT`].
     Weight,
 }
 
-/// The largest weight, 2⁵³: up to here double precision represents every integer, and weights are numbers of examples.
+/// The largest number of examples that a party may report as a weight, 2⁵³: up to here double precision represents
+/// every integer.
 const MOST_WEIGHT: f64 = 9_007_199_254_740_992.0;
 
 impl ValueType {

@@ -102,6 +102,12 @@ fn is_ragged(block: &Block) -> bool {
     })
 }
 
+/// The largest number of clients in a group, of each device. Ragged code runs for one client at a time.
+fn group_sizes(devices: &[RoundContext<'_>], ragged: bool) -> Vec<usize> {
+    let of = |cx: &RoundContext<'_>| if ragged { 1 } else { cx.group_size };
+    devices.iter().map(of).collect()
+}
+
 /// Assigns the clients of a map to devices and [groups](device_groups). There is at least one device if there are
 /// clients.
 pub(crate) fn assign_groups(
@@ -113,11 +119,7 @@ pub(crate) fn assign_groups(
     let Some(main_device) = devices.first() else {
         return vec![];
     };
-    let is_single = is_ragged(body);
-    let sizes = devices
-        .iter()
-        .map(|cx| if is_single { 1 } else { cx.group_size });
-    let sizes: Vec<usize> = sizes.collect();
+    let sizes = group_sizes(devices, is_ragged(body));
     let shapes = |i: usize| operands.iter().map(|v| shape(v, i)).collect();
     device_groups(ids, &main_device.dataset.client_indices, &sizes, shapes)
 }
@@ -133,14 +135,11 @@ pub(crate) fn client_blocks(
         return vec![];
     };
     let body = main_device.program.schedule().round.items.iter();
-    let is_single = body.clone().any(|(item, _)| match item {
+    let has_ragged_code = body.clone().any(|(item, _)| match item {
         Item::Control(control) => control.body.as_ref().is_some_and(is_ragged),
         Item::Compute(_) => false,
     });
-    let sizes = devices
-        .iter()
-        .map(|cx| if is_single { 1 } else { cx.group_size });
-    let sizes: Vec<usize> = sizes.collect();
+    let sizes = group_sizes(devices, has_ragged_code);
     let parts = &main_device.dataset.client_indices;
     let mut order: Vec<usize> = (0..clients).collect();
     sort_for_groups(&mut order, &sizes, |&k| Reverse(parts[k].len()));

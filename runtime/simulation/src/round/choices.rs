@@ -86,10 +86,14 @@ impl Server<'_> {
         Ok(RuntimeValue::Clients(ids, numbers))
     }
 
-    /// How many clients a cohort has. The rest of the round may depend on it: if a client is lost from now on,
-    /// the round is repeated without it.
+    /// `fed.cohort_size`: how many clients of a cohort take part. The rest of the round may depend on it: if one of
+    /// them is lost from now on, the round is repeated without it.
     pub(super) fn cohort_size(&mut self, op: &Op, env: &Env) -> Result<RuntimeValue, RunError> {
-        let clients = cohort(op, 0, env)?.len();
+        let ids = cohort(op, 0, env)?;
+        let clients = match ids.is_empty() {
+            true => 0,
+            false => self.participants(&ids)?.len(),
+        };
         self.uploads.used = true;
         Ok(RuntimeValue::Number(clients as f64))
     }

@@ -60,7 +60,8 @@ impl Server<'_> {
         let (m, dropped) = self.counts(op)?;
         let new = self.cx.joined_late_client();
         let others = self.cx.clients() - usize::from(new.is_some());
-        // The cohort has the same size with the late client, because the algorithm may depend on its size.
+        // With the late client, the cohort is not larger than without it: values of the algorithm may have a row for
+        // each of `m` clients.
         let m = new.map_or(m, |(_, new)| {
             new.others_to_draw(others).min(m.saturating_sub(1))
         });
@@ -85,6 +86,20 @@ impl Server<'_> {
         Ok(RuntimeValue::Cohort(
             reshuffled(self.cx.seed, pass, clients, m).into(),
         ))
+    }
+
+    /// The clients of a cohort that take part.
+    ///
+    /// # Errors
+    ///
+    /// As [`call`](Self::call).
+    pub(super) fn participants(&mut self, ids: &Arc<[usize]>) -> Result<Arc<[usize]>, RunError> {
+        // Clients whose updates arrive in this round were called when they began.
+        let arrived = self.arrived.iter().map(|flight| &flight.client);
+        match !ids.is_empty() && arrived.eq(ids.iter()) {
+            true => Ok(Arc::clone(ids)),
+            false => self.call(ids, ids.len()),
+        }
     }
 
     /// Calls clients, and returns those that take part: the `wanted` fastest of those that arrive.
@@ -179,7 +194,7 @@ impl Server<'_> {
         if ids.is_empty() {
             return Err(RunError::NoClient {
                 clients: self.cx.clients(),
-                // The number of clients that makes the first number of the range, or after it, exist.
+                // With this many clients, the cohort has one: the first of the range, or the first after it.
                 least: first.saturating_add(if inside { 1 } else { count + 1 }),
                 loc: op.loc,
             });

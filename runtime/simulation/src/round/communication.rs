@@ -48,12 +48,7 @@ impl Server<'_> {
         let Some(RuntimeValue::Cohort(ids)) = env.peek(op.operands[1]).cloned() else {
             return Err(missing(op, "cohort"));
         };
-        // Clients whose updates arrive in this round were called when they began.
-        let arrived = self.arrived.iter().map(|flight| &flight.client);
-        let ids = match !ids.is_empty() && arrived.eq(ids.iter()) {
-            true => ids,
-            false => self.call(&ids, ids.len())?,
-        };
+        let ids = self.participants(&ids)?;
         let value = env.read(op.operands[0], last_uses);
         let value = value.ok_or_else(|| missing(op, "value on the server"))?;
         self.clients.forget_delivered(&op.results);

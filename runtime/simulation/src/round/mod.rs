@@ -1,7 +1,8 @@
 //! Executes one round of a compiled program.
 //!
 //! The server's interpreter executes the operations in order, runs client code on worker threads, and adds
-//! the clients' results in the order of the cohort, so that sums do not depend on timing.
+//! the clients' results in a fixed order, which the cohort and the devices determine, so that sums do not
+//! depend on timing.
 
 mod arrivals;
 mod choices;
@@ -62,8 +63,8 @@ pub struct RoundStats {
     pub late: Vec<usize>,
     /// Clients that were over-selected and were not among the fastest, in ascending order.
     pub surplus: Vec<usize>,
-    /// Virtual seconds until the last update that the server waited for had arrived; the server's own work
-    /// takes no time. `None` without a clock.
+    /// Virtual seconds that the server waited: until the last update that it waited for had arrived, or until
+    /// the deadline. The server's own work takes no time. `None` without a clock.
     pub virtual_seconds: Option<f64>,
     /// Whether the round was skipped because too few clients took part: parameters and states are as before.
     pub skipped: bool,

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use burn::tensor::DispatchTensor;
 use fedround_ir::fed::Value;
 
-/// How often the server has drawn random numbers, or run an operation that draws, in the round in progress. Random
-/// streams are keyed by these counts, so that each draw has a stream of its own.
+/// Counts of the round in progress. Random streams are keyed by them, so that each draw has a stream of its own;
+/// `dispatches` identifies dispatched values.
 #[derive(Default)]
 pub(super) struct RoundCounters {
     /// Cohorts drawn.
@@ -32,8 +32,8 @@ pub(super) struct Uploads {
     pub observed: Vec<Value>,
     /// Values that visit other clients than their own.
     pub visiting: Vec<Value>,
-    /// Whether the server has used what clients sent, or counted their steps. If a client is lost after that,
-    /// the round is repeated without it.
+    /// Whether the round has to be repeated if a client is lost from now on: the server has used what clients sent,
+    /// counted their steps, read the size of a cohort, or runs clients in turn.
     pub used: bool,
 }
 

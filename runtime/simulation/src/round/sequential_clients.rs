@@ -34,9 +34,7 @@ impl Server<'_> {
         let mut values = initial_values(self.cx, control, 1, env)?;
         for &id in ids.iter() {
             env.set(*client, RuntimeValue::Cohort([id].into()));
-            for (arg, value) in args.iter().zip(values) {
-                env.set(*arg, value);
-            }
+            env.set_all(args, values);
             // Sequential clients take the sum of their times, not the time of the slowest.
             self.attendance.seconds = 0.0;
             run_block(self, self.cx, body, env)?;
@@ -44,9 +42,7 @@ impl Server<'_> {
             values = yielded_values(self.cx, body, op, env)?;
         }
         self.attendance.seconds = seconds;
-        for (result, value) in op.results.iter().zip(values) {
-            env.set(*result, value);
-        }
+        env.set_all(&op.results, values);
         Ok(())
     }
 }

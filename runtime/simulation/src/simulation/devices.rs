@@ -136,9 +136,9 @@ pub(crate) fn no_thread(error: ThreadPoolBuildError) -> RunError {
 impl Simulation {
     /// Adds devices on which clients train. The clients of a round are assigned to all devices in turn. Each device
     /// receives the model once, and trains its clients in groups and on worker threads of its own. Their results are
-    /// aggregated in a fixed order. The program's own device also does the server's work and evaluates models. A run
-    /// with the same devices gives the same results bit for bit, and results agree with those of one device within
-    /// rounding error.
+    /// aggregated in a fixed order. The program's own device also does the server's work and evaluates models. Results
+    /// repeat from run to run as far as the devices' kernels do, and agree with those of one device within rounding
+    /// error.
     ///
     /// # Errors
     ///

@@ -22,7 +22,8 @@ impl Simulation {
     ///
     /// # Errors
     ///
-    /// The model cannot be traced for the batch shape.
+    /// The model cannot be traced for the batch shape; a label is not one of the model's classes; or a classifier does
+    /// not give a number for each class.
     pub fn evaluate_client(
         &self,
         models: &PersonalModels,
@@ -40,7 +41,8 @@ impl Simulation {
     ///
     /// # Errors
     ///
-    /// The model cannot be traced for the batch shape.
+    /// The model cannot be traced for the batch shape; a label is not one of the model's classes; or a classifier does
+    /// not give a number for each class.
     pub fn evaluate_ensemble(
         &self,
         models: &PersonalModels,
@@ -53,7 +55,8 @@ impl Simulation {
     ///
     /// # Errors
     ///
-    /// The model cannot be traced for the batch shape.
+    /// The model cannot be traced for the batch shape; a label is not one of the model's classes; or a classifier does
+    /// not give a number for each class.
     pub fn evaluate(&self, examples: &Examples) -> Result<Evaluation, RunError> {
         self.evaluate_models(&[&self.params], examples)
     }
@@ -63,7 +66,8 @@ impl Simulation {
     ///
     /// # Errors
     ///
-    /// The model cannot be traced for the batch shape.
+    /// The model cannot be traced for the batch shape; a label is not one of the model's classes; or a classifier does
+    /// not give a number for each class.
     pub fn logits(&self, examples: &Examples) -> Result<Vec<f32>, RunError> {
         self.guarded(|| self.inference(&[&self.params]).logits(examples))
     }

@@ -128,6 +128,13 @@ impl Env {
         self.0[v.0 as usize] = Some(x);
     }
 
+    /// Sets values in order: the arguments of a block, or the results of an operation.
+    pub fn set_all(&mut self, all: &[Value], to: impl IntoIterator<Item = RuntimeValue>) {
+        for (v, x) in all.iter().zip(to) {
+            self.set(*v, x);
+        }
+    }
+
     /// A value, which stays defined.
     pub fn peek(&self, v: Value) -> Option<&RuntimeValue> {
         self.0[v.0 as usize].as_ref()

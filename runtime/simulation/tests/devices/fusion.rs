@@ -78,8 +78,8 @@ const SLOW: [&str; 14] = [
 ];
 
 /// Kernels of a step by algorithm and model, where a change that costs or saves some shows.
-/// `UPDATE_FUSED=1` writes the file. FedFed has networks of its own. wgpu and CUDA have the same numbers: CI counts
-/// on the emulated CUDA driver, which then compiles no kernel (`EMULATOR_SKIP`).
+/// `UPDATE_FUSED=1` writes the file. FedFed has networks of its own. CI counts on the emulated CUDA driver, which then
+/// compiles no kernel (`EMULATOR_SKIP`); on wgpu, only the programs in `fused/` are counted.
 #[test]
 fn no_step_has_more_kernels() {
     let task = |side| Task {

@@ -4,13 +4,14 @@
 //! `--features cuda`. Fusion and batching reorder additions: hence tolerances of 1e-4 on parameters
 //! of size 0.1.
 //!
-//! On a device in software, most of the time is spent on compiling kernels. What stands for what:
+//! On a device in software, most of the time is spent on compiling kernels. Which test covers what:
 //!
 //! - `registry` runs every algorithm with its clients in one graph, `replays` with each client alone and with
 //!   recorded steps; both compare a small model with the CPU's.
 //! - The tests of this file train the CNN with its full sizes. Precisions, and the forms of convolutions, are tried
 //!   on LeNet-5, which has the same layers.
-//! - Parties, and checkpoints but for two algorithms, are of the CPU: CI runs them in a build without a GPU.
+//! - Tests of parties run on the CPU only, and so do tests of checkpoints, except for SCAFFOLD and ADCOL: CI runs
+//!   them in a build without a GPU.
 
 #![allow(
     clippy::unwrap_used,
@@ -60,7 +61,7 @@ const TASK: Task = Task {
     classes: 10,
 };
 
-/// Of all runs.
+/// The seed of all runs.
 const SEED: u64 = 2;
 
 /// Three clients of unlike sizes.

@@ -13,7 +13,6 @@ use std::collections::HashMap;
 use fedround_ir::fed::{FedOp, Kind, Op, OpKind, OptOp, Place, Value};
 use fedround_ir::tensor::TensorType;
 use fedround_passes::PassManager;
-use fedround_passes::lowering::Frontend;
 use fedround_passes::schedule::{Block, Control, Item};
 
 use super::Program;
@@ -23,14 +22,6 @@ use row_types::state;
 
 /// The assumed number of clients whose rows `fed.concat` concatenates.
 const COHORT: usize = 2;
-
-/// The shape of one row of a value of this shape; `[1]` if each row is one number.
-fn row_shape(shape: &[usize]) -> Vec<usize> {
-    match shape {
-        [_, row @ ..] if !row.is_empty() => row.to_vec(),
-        _ => vec![1],
-    }
-}
 
 /// Compiles a segment, and gives the types of the rows among its results.
 pub(crate) type VisitSegment<'v> =
@@ -226,6 +217,7 @@ impl Walk<'_, '_> {
     fn other_op(&mut self, control: &Control) -> Result<(), CompileError> {
         let op = &control.op;
         match &op.kind {
+            OpKind::Fed(kind) => self.fed_rows(op, kind),
             OpKind::Opt(OptOp::SampleRows) => {
                 let rows = op.operands.get(1..).unwrap_or_default();
                 self.take_rows(rows, &op.results, op.operands.first());
@@ -234,35 +226,8 @@ impl Walk<'_, '_> {
                 let rows = op.operands.get(2..).unwrap_or_default();
                 self.take_rows(rows, &op.results, op.operands.first());
             }
-            OpKind::Fed(FedOp::EveryClass | FedOp::LocalClasses) => {
-                let classes = self.program.model.task().classes;
-                self.define(&op.results, &TensorType::i32([classes]));
-            }
-            OpKind::Fed(FedOp::LabelCounts) => {
-                let classes = self.program.model.task().classes;
-                self.define(&op.results, &TensorType::f32([classes]));
-            }
-            OpKind::Fed(FedOp::Permutation(_)) => {
-                let n = op.operands.first().and_then(|v| self.program.index(*v));
-                self.define(&op.results, &TensorType::i32([n.unwrap_or(1)]));
-            }
-            OpKind::Fed(FedOp::ClientState(..) | FedOp::ServerState(..)) => self.read_state(op),
-            OpKind::Fed(FedOp::SetClientState(_) | FedOp::SetServerState(_)) => {
-                self.write_state(op)
-            }
             OpKind::Opt(OptOp::OneBatch) => {
-                self.define_batch(op.results.first(), op.operands.get(1))
-            }
-            OpKind::Fed(FedOp::ServerStateOr(_) | FedOp::Personal(..)) => {
-                let first = op.operands.len().saturating_sub(1);
-                self.copy_types(op.operands.get(first..).unwrap_or_default(), &op.results);
-            }
-            OpKind::Fed(FedOp::Public(column, kind)) => {
-                let count = op.operands.first().and_then(|v| self.program.index(*v));
-                let rows = count.unwrap_or(self.batch).max(1);
-                if let Ok(ty) = self.program.model.column(column, *kind, rows) {
-                    self.define(&op.results, &ty);
-                }
+                self.define_batch(op.results.first(), op.operands.get(1));
             }
             OpKind::Opt(OptOp::Collect) => {
                 if let Some(body) = &control.body {
@@ -272,80 +237,7 @@ impl Walk<'_, '_> {
                 }
                 return Ok(());
             }
-            OpKind::Fed(FedOp::ClientLabels) => {
-                let rows = self.count_rows(op.operands.get(1));
-                self.define(&op.results, &TensorType::i32([rows]));
-            }
-            OpKind::Fed(FedOp::Positions) => {
-                let rows = self.cohort * self.count_rows(op.operands.first());
-                self.define(&op.results, &TensorType::i32([rows]));
-            }
-            OpKind::Fed(FedOp::Pairwise(_)) => {
-                self.define(&op.results, &TensorType::f32([self.cohort, self.cohort]));
-            }
-            OpKind::Fed(FedOp::Matrix(columns, entries)) => {
-                let rows = entries.len() / (*columns).max(1);
-                self.define(&op.results, &TensorType::f32([rows, *columns]));
-            }
-            OpKind::Fed(FedOp::Split(Kind::Scalar)) => {}
-            OpKind::Fed(FedOp::Split(_)) => {
-                self.copy_types(&op.operands, &op.results);
-                let row = op.results.first().and_then(|v| self.rows.get_mut(v));
-                if let Some(ty) = row {
-                    ty.shape = row_shape(&ty.shape);
-                }
-            }
-            OpKind::Fed(FedOp::Concat) if self.is_number(op.operands.first()) => {
-                self.define(&op.results, &TensorType::f32([self.cohort]));
-            }
-            OpKind::Fed(FedOp::Concat) => {
-                self.copy_types(&op.operands, &op.results);
-                let joined = op.results.first().and_then(|v| self.rows.get_mut(v));
-                if let Some(rows) = joined.and_then(|ty| ty.shape.first_mut()) {
-                    *rows *= self.cohort;
-                }
-            }
-            OpKind::Fed(
-                FedOp::Hyper(_)
-                | FedOp::RoundIndex
-                | FedOp::NumClients
-                | FedOp::NumExamples
-                | FedOp::ClientNumber
-                | FedOp::StartParams
-                | FedOp::Sample
-                | FedOp::AllClients
-                | FedOp::Within
-                | FedOp::Outside
-                | FedOp::Rotating
-                | FedOp::Reshuffled
-                | FedOp::Choose(_)
-                | FedOp::Members
-                | FedOp::CohortSize
-                | FedOp::Restrict
-                | FedOp::NthLargest
-                | FedOp::Seconds
-                | FedOp::Uniform(_)
-                | FedOp::Normal(_)
-                | FedOp::InitialParams(_)
-                | FedOp::CurrentCohort
-                | FedOp::Arrivals
-                | FedOp::Dispatch
-                | FedOp::Staleness
-                | FedOp::Broadcast
-                | FedOp::Map
-                | FedOp::InTurn
-                | FedOp::Reduce(_)
-                | FedOp::Gather
-                | FedOp::Scatter
-                | FedOp::ZeroInputs
-                | FedOp::GlobalParams
-                | FedOp::Encode(_)
-                | FedOp::Mix(_)
-                | FedOp::Consensus
-                | FedOp::Call(_)
-                | FedOp::Super(_),
-            )
-            | OpKind::Opt(OptOp::ForBatches | OptOp::ForRows(_) | OptOp::Repeat | OptOp::Grad)
+            OpKind::Opt(OptOp::ForBatches | OptOp::ForRows(_) | OptOp::Repeat | OptOp::Grad)
             | OpKind::Arith(_)
             | OpKind::External(_)
             | OpKind::Tree(_)

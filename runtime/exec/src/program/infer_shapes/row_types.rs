@@ -1,12 +1,123 @@
 //! The rules by which shape inference finds the types of rows: how ops pass them on, and how states store
 //! them.
 
-use fedround_ir::fed::{Access, Kind, Op, Place, Value};
+use fedround_ir::fed::{Access, FedOp, Kind, Op, Place, Value};
 use fedround_ir::tensor::TensorType;
+use fedround_passes::lowering::Frontend;
 
 use super::Walk;
 
+/// The shape of one row of a value of this shape; `[1]` if each row is one number.
+fn row_shape(shape: &[usize]) -> Vec<usize> {
+    match shape {
+        [_, row @ ..] if !row.is_empty() => row.to_vec(),
+        _ => vec![1],
+    }
+}
+
 impl Walk<'_, '_> {
+    /// Finds the types of the rows that a federated op gives.
+    pub(super) fn fed_rows(&mut self, op: &Op, kind: &FedOp) {
+        match kind {
+            FedOp::EveryClass | FedOp::LocalClasses => {
+                let classes = self.program.model.task().classes;
+                self.define(&op.results, &TensorType::i32([classes]));
+            }
+            FedOp::LabelCounts => {
+                let classes = self.program.model.task().classes;
+                self.define(&op.results, &TensorType::f32([classes]));
+            }
+            FedOp::Permutation(_) => {
+                let n = op.operands.first().and_then(|v| self.program.index(*v));
+                self.define(&op.results, &TensorType::i32([n.unwrap_or(1)]));
+            }
+            FedOp::ClientState(..) | FedOp::ServerState(..) => self.read_state(op),
+            FedOp::SetClientState(_) | FedOp::SetServerState(_) => self.write_state(op),
+            FedOp::ServerStateOr(_) | FedOp::Personal(..) => {
+                let first = op.operands.len().saturating_sub(1);
+                self.copy_types(op.operands.get(first..).unwrap_or_default(), &op.results);
+            }
+            FedOp::Public(column, kind) => {
+                let count = op.operands.first().and_then(|v| self.program.index(*v));
+                let rows = count.unwrap_or(self.batch).max(1);
+                if let Ok(ty) = self.program.model.column(column, *kind, rows) {
+                    self.define(&op.results, &ty);
+                }
+            }
+            FedOp::ClientLabels => {
+                let rows = self.count_rows(op.operands.get(1));
+                self.define(&op.results, &TensorType::i32([rows]));
+            }
+            FedOp::Positions => {
+                let rows = self.cohort * self.count_rows(op.operands.first());
+                self.define(&op.results, &TensorType::i32([rows]));
+            }
+            FedOp::Pairwise(_) => {
+                self.define(&op.results, &TensorType::f32([self.cohort, self.cohort]));
+            }
+            FedOp::Matrix(columns, entries) => {
+                let rows = entries.len() / (*columns).max(1);
+                self.define(&op.results, &TensorType::f32([rows, *columns]));
+            }
+            FedOp::Split(Kind::Scalar) => {}
+            FedOp::Split(_) => {
+                self.copy_types(&op.operands, &op.results);
+                let row = op.results.first().and_then(|v| self.rows.get_mut(v));
+                if let Some(ty) = row {
+                    ty.shape = row_shape(&ty.shape);
+                }
+            }
+            FedOp::Concat if self.is_number(op.operands.first()) => {
+                self.define(&op.results, &TensorType::f32([self.cohort]));
+            }
+            FedOp::Concat => {
+                self.copy_types(&op.operands, &op.results);
+                let joined = op.results.first().and_then(|v| self.rows.get_mut(v));
+                if let Some(rows) = joined.and_then(|ty| ty.shape.first_mut()) {
+                    *rows *= self.cohort;
+                }
+            }
+            FedOp::Hyper(_)
+            | FedOp::RoundIndex
+            | FedOp::NumClients
+            | FedOp::NumExamples
+            | FedOp::ClientNumber
+            | FedOp::StartParams
+            | FedOp::Sample
+            | FedOp::AllClients
+            | FedOp::Within
+            | FedOp::Outside
+            | FedOp::Rotating
+            | FedOp::Reshuffled
+            | FedOp::Choose(_)
+            | FedOp::Members
+            | FedOp::CohortSize
+            | FedOp::Restrict
+            | FedOp::NthLargest
+            | FedOp::Seconds
+            | FedOp::Uniform(_)
+            | FedOp::Normal(_)
+            | FedOp::InitialParams(_)
+            | FedOp::CurrentCohort
+            | FedOp::Arrivals
+            | FedOp::Dispatch
+            | FedOp::Staleness
+            | FedOp::Broadcast
+            | FedOp::Map
+            | FedOp::InTurn
+            | FedOp::Reduce(_)
+            | FedOp::Gather
+            | FedOp::Scatter
+            | FedOp::ZeroInputs
+            | FedOp::GlobalParams
+            | FedOp::Encode(_)
+            | FedOp::Mix(_)
+            | FedOp::Consensus
+            | FedOp::Call(_)
+            | FedOp::Super(_) => self.copy_types(&op.operands, &op.results),
+        }
+    }
+
     /// Sets the type of all `values`.
     pub(super) fn define(&mut self, values: &[Value], ty: &TensorType) {
         let typed = values.iter().map(|v| (*v, ty.clone()));

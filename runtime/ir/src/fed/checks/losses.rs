@@ -47,12 +47,18 @@ fn excluded(op: &Op) -> Option<(&'static str, &'static str)> {
             "a loop",
             "take the gradient inside of the loop, and add the gradients up",
         )),
+        // It is the server's, but not of one cohort.
         OpKind::Fed(FedOp::Matrix(..)) => Some(COHORT),
         kind @ OpKind::Fed(_) if kind.is_collective() => Some(COHORT),
         OpKind::Fed(FedOp::Encode(_)) => {
             Some(("`encode`", "encode what is uploaded, after the gradient"))
         }
-        kind if kind.state().is_some_and(|state| state.sets()) => Some(STATE),
-        _ => None,
+        kind @ OpKind::Fed(_) if kind.state().is_some_and(|state| state.sets()) => Some(STATE),
+        OpKind::Fed(_)
+        | OpKind::Opt(OptOp::OneBatch | OptOp::SampleRows | OptOp::SmallestRows | OptOp::Grad)
+        | OpKind::Arith(_)
+        | OpKind::External(_)
+        | OpKind::Tree(_)
+        | OpKind::Privacy(_) => None,
     }
 }

@@ -135,8 +135,8 @@ impl OpKind {
         }
     }
 
-    /// What a literal or a hyper-parameter is, of those of a module. What is made of them by arithmetic is up
-    /// to [`ConstEval`](super::super::ConstEval).
+    /// The value of a literal, or of a hyper-parameter of `hypers`, the module's list.
+    /// [`ConstEval`](super::super::ConstEval) computes arithmetic on such values.
     pub fn known(&self, hypers: &[Hyper]) -> Option<HyperValue> {
         match self {
             Self::Arith(ArithOp::Const(x)) => Some(HyperValue::Float(*x)),
@@ -195,10 +195,13 @@ impl OpKind {
     pub(crate) fn terminator(&self) -> &'static str {
         match self {
             Self::Fed(FedOp::Map) => FUNC_END,
-            _ => "opt.yield",
+            _ => LOOP_END,
         }
     }
 }
+
+/// What ends the body of a loop or a gradient.
+pub(crate) const LOOP_END: &str = "opt.yield";
 
 /// What ends a function, and the code of a client.
 pub(crate) const FUNC_END: &str = "fed.yield";

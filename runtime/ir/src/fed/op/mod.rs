@@ -36,7 +36,7 @@ pub use state_access::{Access, StateUse};
 pub use topology::Topology;
 pub use tree::TreeOp;
 
-pub(super) use kind::FUNC_END;
+pub(super) use kind::{FUNC_END, LOOP_END};
 
 use super::Value;
 use crate::Loc;

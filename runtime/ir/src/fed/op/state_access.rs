@@ -47,7 +47,7 @@ impl OpKind {
 }
 
 impl Op {
-    /// The state that it reads or sets, and the value that it reads or sets it to.
+    /// The state that this op uses, with the value that it reads from it or writes to it.
     pub fn state_and_value(&self) -> Option<(StateUse<'_>, Value)> {
         let state = self.kind.state()?;
         let value = match state.access {

@@ -85,8 +85,8 @@ impl Search<'_> {
         }
     }
 
-    /// Whether an op has one operand, a number: one that sets a state sets the server's, and not one of
-    /// the server's for a client.
+    /// Whether the only operand of an op is a number. An op that sets a state has one operand only if the state
+    /// is the server's own; otherwise its first operand is the client.
     fn sets_number(&self, op: &Op) -> bool {
         matches!(op.operands.as_slice(), [value] if self.module.type_of(*value).kind == Kind::Scalar)
     }

@@ -104,92 +104,116 @@ impl Analysis for Statistics<'_> {
         if !op.results.iter().any(|v| is_params(*v)) {
             return Fact::default();
         }
-        let unknown = |moved| Fact {
-            models: Models::Unknown,
-            moved,
-        };
-        match (&op.kind, inputs) {
-            (OpKind::Fed(FedOp::InitialParams(_)), _) => self.argument(),
+        match &op.kind {
+            OpKind::Fed(kind) => self.of_fed(op, kind, inputs),
+            OpKind::Tree(kind) => self.of_tree(op, kind, inputs),
+            OpKind::Privacy(PrivacyOp::Clip | PrivacyOp::Noise | PrivacyOp::TreeNoise) => {
+                self.changed(op, inputs.first(), inputs)
+            }
             // Of running statistics there is no gradient.
-            (OpKind::Opt(OptOp::Grad), _) => Fact::default(),
+            OpKind::Opt(OptOp::Grad) => Fact::default(),
+            OpKind::Opt(_) | OpKind::Privacy(_) | OpKind::Arith(_) | OpKind::External(_) => {
+                unknown(inputs)
+            }
+        }
+    }
+}
+
+impl Statistics<'_> {
+    fn of_fed(&self, op: &Op, kind: &FedOp, inputs: &[Fact]) -> Fact {
+        match (kind, inputs) {
+            (FedOp::InitialParams(_), _) => self.argument(),
             (
-                OpKind::Fed(
-                    FedOp::Broadcast
-                    | FedOp::Dispatch
-                    | FedOp::Scatter
-                    | FedOp::Gather
-                    | FedOp::Restrict
-                    | FedOp::Mix(_)
-                    | FedOp::Consensus
-                    | FedOp::Encode(_)
-                    | FedOp::Reduce(
-                        Reduce::Mean | Reduce::WeightedMean | Reduce::Median | Reduce::TrimmedMean,
-                    ),
+                FedOp::Broadcast
+                | FedOp::Dispatch
+                | FedOp::Scatter
+                | FedOp::Gather
+                | FedOp::Restrict
+                | FedOp::Mix(_)
+                | FedOp::Consensus
+                | FedOp::Encode(_)
+                | FedOp::Reduce(
+                    Reduce::Mean | Reduce::WeightedMean | Reduce::Median | Reduce::TrimmedMean,
                 ),
                 [a, ..],
             ) => a.clone(),
-            // As many models as there are clients, unless it is a sum of directions.
-            (OpKind::Fed(FedOp::Reduce(Reduce::Sum | Reduce::WeightedSum)), [a, ..]) => {
-                match a.models {
-                    Models::Count(_) if !a.models.is_direction() => unknown(a.moved),
-                    _ => a.clone(),
-                }
-            }
+            // A sum has as many models, or differences of models, as there are clients.
+            (FedOp::Reduce(Reduce::Sum | Reduce::WeightedSum), [a, ..]) => match a.models {
+                Models::Zero => a.clone(),
+                Models::Count(_) | Models::Unknown => unknown(inputs),
+            },
             // A direction that the server keeps is a momentum.
-            (OpKind::Fed(FedOp::ServerState(..)), [kept]) => self.moved(op, kept),
-            (OpKind::Fed(FedOp::ServerStateOr(_)), [first, kept]) => {
-                self.moved(op, &self.join(first, kept))
-            }
+            (FedOp::ServerState(..), [kept]) => self.moved(op, kept),
+            (FedOp::ServerStateOr(_), [first, kept]) => self.moved(op, &self.join(first, kept)),
             // What is kept for one client is its own, such as its distance from the server's model.
-            (OpKind::Fed(FedOp::ServerState(..) | FedOp::ClientState(..)), [.., kept]) => {
-                kept.clone()
-            }
-            (OpKind::Fed(FedOp::ServerStateOr(_) | FedOp::Personal(..)), [.., first, kept]) => {
+            (FedOp::ServerState(..) | FedOp::ClientState(..), [.., kept]) => kept.clone(),
+            (FedOp::ServerStateOr(_) | FedOp::Personal(..), [.., first, kept]) => {
                 self.join(first, kept)
             }
-            (OpKind::Tree(TreeOp::Add | TreeOp::Sub), [a, b]) => {
-                let by = match op.kind {
-                    OpKind::Tree(TreeOp::Sub) => -1.0,
-                    _ => 1.0,
-                };
+            _ => unknown(inputs),
+        }
+    }
+
+    fn of_tree(&self, op: &Op, kind: &TreeOp, inputs: &[Fact]) -> Fact {
+        match (kind, inputs) {
+            (TreeOp::Add | TreeOp::Sub, [a, b]) => {
+                let by = if *kind == TreeOp::Sub { -1.0 } else { 1.0 };
                 Fact {
                     models: a.models.plus(by, b.models),
                     moved: a.moved.or(b.moved),
                 }
             }
-            (OpKind::Tree(TreeOp::Scale), [_, a]) => {
-                let by = op.operands.first().and_then(|v| self.0.number(*v));
-                match (by, a.models) {
-                    (Some(0.0), _) => Fact::default(),
-                    // Part of the way is between models.
-                    (Some(by), models) if by.abs() <= 1.0 + TOLERANCE => Fact {
-                        models: Models::Zero.plus(by, models),
-                        moved: a.moved,
-                    },
-                    (Some(by), Models::Count(n)) if !a.models.is_direction() => Fact {
-                        models: Models::Count(by * n),
-                        moved: a.moved,
-                    },
-                    (None, Models::Count(_)) if !a.models.is_direction() => unknown(a.moved),
-                    _ => self.moved(op, a),
-                }
-            }
-            (OpKind::Tree(TreeOp::Choose | TreeOp::Select), [_, a, b]) => self.join(a, b),
-            (OpKind::Tree(TreeOp::ReplaceParts(parts)), [a, b]) => {
+            (TreeOp::Scale, [_, a]) => self.scaled(op, a),
+            (TreeOp::Choose | TreeOp::Select, [_, a, b]) => self.join(a, b),
+            (TreeOp::ReplaceParts(parts), [a, b]) => {
                 let all = ["Buffer", "BatchNorm", "Model"];
                 match parts.iter().any(|part| all.contains(&&**part)) {
                     true => b.clone(),
                     false => a.clone(),
                 }
             }
-            (OpKind::Tree(TreeOp::Mul | TreeOp::Div), [a, ..])
-            | (OpKind::Tree(TreeOp::Clamp), [_, _, a])
-            | (
-                OpKind::Privacy(PrivacyOp::Clip | PrivacyOp::Noise | PrivacyOp::TreeNoise),
-                [a, ..],
-            ) if a.models.is_direction() => self.moved(op, a),
-            (_, inputs) => unknown(inputs.iter().find_map(|fact| fact.moved)),
+            (TreeOp::Mul | TreeOp::Div, _) => self.changed(op, inputs.first(), inputs),
+            (TreeOp::Clamp, _) => self.changed(op, inputs.get(2), inputs),
+            _ => unknown(inputs),
         }
+    }
+
+    /// Parameters times the first operand of an op.
+    fn scaled(&self, op: &Op, of: &Fact) -> Fact {
+        let by = op.operands.first().and_then(|v| self.0.number(*v));
+        match (by, of.models) {
+            (Some(0.0), _) => Fact::default(),
+            // Part of the way is between models.
+            (Some(by), models) if by.abs() <= 1.0 + TOLERANCE => Fact {
+                models: Models::Zero.plus(by, models),
+                moved: of.moved,
+            },
+            (Some(by), Models::Count(n)) if !of.models.is_direction() => Fact {
+                models: Models::Count(by * n),
+                moved: of.moved,
+            },
+            (None, Models::Count(_)) if !of.models.is_direction() => Fact {
+                models: Models::Unknown,
+                moved: of.moved,
+            },
+            _ => self.moved(op, of),
+        }
+    }
+
+    /// The result of an op that changes `of`, one of its inputs, entry by entry.
+    fn changed(&self, op: &Op, of: Option<&Fact>, inputs: &[Fact]) -> Fact {
+        match of {
+            Some(of) if of.models.is_direction() => self.moved(op, of),
+            _ => unknown(inputs),
+        }
+    }
+}
+
+/// Parameters that are made of these in an unknown way.
+fn unknown(inputs: &[Fact]) -> Fact {
+    Fact {
+        models: Models::Unknown,
+        moved: inputs.iter().find_map(|fact| fact.moved),
     }
 }
 
@@ -202,6 +226,22 @@ mod tests {
     use crate::testing::{Closure, linked};
 
     type Step = fn(&ServerCx, Server<Params>, Server<Params>) -> Server<Params>;
+    type Combine = fn(Server<Params>, &Clients<Params>) -> Server<Params>;
+
+    /// The same of a step from what each client has sent.
+    fn combining_moves(combine: Combine) -> bool {
+        let own = Closure(move |m: &mut Definer| {
+            m.round(|server, w| {
+                let d_k = w.broadcast(&server.all_clients()).map(|k, w| {
+                    let b = k.batch(10);
+                    let g = grad(&w, |w| cross_entropy(k.forward(w, &b.x), &b.y));
+                    (&w - 0.1 * g) - w
+                });
+                combine(w, &d_k)
+            });
+        });
+        moved_statistics(&linked(&own)).is_some()
+    }
 
     /// Whether a step of the server from its model and the mean of the clients' moves running statistics.
     fn moves(step: Step) -> bool {
@@ -228,6 +268,34 @@ mod tests {
             let next = 0.9 * kept + 0.1 * mean;
             server.set_state("kept", &next);
             next
+        }));
+    }
+
+    /// They are means, which divide sums by what is known in the round alone.
+    #[test]
+    fn quotients_of_sums_are_not_known_to_move_them() {
+        assert!(!combining_moves(|w, d_k| {
+            let n = d_k.map(|k, _| k.num_examples()).sum();
+            w + d_k.map(|k, d| k.num_examples() * d).sum() / n
+        }));
+        assert!(!combining_moves(|w, d_k| {
+            let a_k = d_k.map(|_, d| d.sq_norm());
+            w + d_k.weighted_sum(&a_k) / a_k.sum()
+        }));
+        assert!(!combining_moves(|w, d_k| w + d_k.mean()));
+    }
+
+    #[test]
+    fn noise_and_bounds_move_them() {
+        assert!(combining_moves(|w, d_k| w + d_k
+            .mean()
+            .clip(1.0)
+            .noise(0.1)));
+        assert!(combining_moves(|w, d_k| w + d_k.mean().clip(1.0)));
+        // Nobody knows before the round how far this goes.
+        assert!(combining_moves(|w, d_k| {
+            let far = d_k.map(|_, d| d.sq_norm()).mean();
+            w + far * d_k.mean()
         }));
     }
 

@@ -97,7 +97,7 @@ fn is_work(kind: &OpKind) -> bool {
         OpKind::Tree(_)
         | OpKind::Privacy(PrivacyOp::Clip | PrivacyOp::ClipRows | PrivacyOp::L1Rows)
         | OpKind::External(ExternalOp::Apply(_) | ExternalOp::Loss(_) | ExternalOp::Function(_))
-        | OpKind::Fed(FedOp::Public(..) | FedOp::Encode(_)) => true,
+        | OpKind::Fed(FedOp::Public(..) | FedOp::Encode(_) | FedOp::LabelCounts) => true,
         OpKind::Fed(_) => kind.effect() == Effect::Reads,
         OpKind::Arith(_)
         | OpKind::Opt(_)

@@ -36,7 +36,7 @@ pub(crate) struct Coordinator {
     /// The regions of the program that makes personal models; `None` if all clients use the global model.
     personal_table: Option<RegionTable>,
     /// The hash of the program.
-    program_hash: String,
+    graph_hash: String,
     seed: u64,
     /// Whether hosts send sums over their clients, where the server needs only the sums.
     sums: bool,
@@ -93,14 +93,14 @@ impl Coordinator {
     pub fn new(
         parties: Box<dyn Parties>,
         (program, personal): (&Program, Option<&Program>),
-        (program_hash, seed, session): (String, u64, u64),
+        (graph_hash, seed, session): (String, u64, u64),
     ) -> Result<Self, RunError> {
         Ok(Self {
             parties,
             table: RegionTable::of(program)?,
             types: ReplyTypes::of(program)?,
             personal_table: personal.map(RegionTable::of).transpose()?,
-            program_hash,
+            graph_hash,
             seed,
             sums: false,
             attempt: Attempt {

@@ -29,8 +29,9 @@ impl Coordinator {
         shared: &mut Shared,
     ) -> Result<Payload, RunError> {
         let (mut values, mut sent) = (Payload::default(), vec![]);
-        for (input, operand) in call.region.inputs.iter().zip(call.job.operands) {
-            let must_send = self.must_send(host, input);
+        let inputs = call.region.inputs.iter().zip(call.job.operands);
+        for (i, (input, operand)) in inputs.enumerate() {
+            let must_send = call.region.first_input(i).is_none() && self.must_send(host, input);
             sent.push(must_send);
             if must_send {
                 add_input(&mut values, call, (input, operand), positions, shared)?;
@@ -57,7 +58,7 @@ impl Coordinator {
     /// The head of a request to a host.
     pub(super) fn head(&self, host: HostId, task: Task) -> Request {
         Request {
-            graph: self.program_hash.clone(),
+            graph: self.graph_hash.clone(),
             seed: self.seed,
             committed: self.committed.get(&host).cloned(),
             task,

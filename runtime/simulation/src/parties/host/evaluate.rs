@@ -92,8 +92,12 @@ impl PartyHost {
         let changed = changed.map(|(initial, now)| initial != now);
         let changed: Vec<bool> = changed.collect();
         let mut reader = PayloadReader::new(payload, program);
-        let mut operands = vec![];
-        for input in &region.inputs {
+        let mut operands: Vec<RuntimeValue> = vec![];
+        for (i, input) in region.inputs.iter().enumerate() {
+            if let Some(first) = region.first_input(i).and_then(|first| operands.get(first)) {
+                operands.push(first.clone());
+                continue;
+            }
             if !is_shared(input) {
                 let name = input.name.clone();
                 return Err(ContentError::Missing { name }.into());

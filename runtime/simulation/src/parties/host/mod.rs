@@ -35,7 +35,7 @@ pub struct PartyHost {
     /// The numbers of the host's clients, in ascending order.
     clients: Vec<usize>,
     /// The hash of the program.
-    program_hash: String,
+    graph_hash: String,
     table: RegionTable,
     /// The regions of the program that makes personal models; `None` if all clients use the global model.
     personal_table: Option<RegionTable>,
@@ -150,7 +150,7 @@ impl PartyHost {
         let personal_table = simulation.personal_program().map(RegionTable::of);
         let personal_table = personal_table.transpose().map_err(RunError::from)?;
         Ok(Self {
-            program_hash: simulation.graph_hash()?,
+            graph_hash: simulation.graph_hash()?,
             table,
             personal_table,
             held_out: BTreeMap::new(),
@@ -179,7 +179,7 @@ impl PartyHost {
 
     /// The hash of this host's program.
     pub fn graph_hash(&self) -> &str {
-        &self.program_hash
+        &self.graph_hash
     }
 
     /// Whether clients keep states from one round to the next. Otherwise the host has nothing to save.
@@ -212,8 +212,8 @@ impl PartyHost {
     /// Checks that a request fits this host, and carries it out.
     fn reply(&mut self, payload: &Payload) -> Result<Payload, HostError> {
         let request: Request = payload.read()?;
-        if request.graph != self.program_hash {
-            let (expected, found) = (self.program_hash.clone(), request.graph);
+        if request.graph != self.graph_hash {
+            let (expected, found) = (self.graph_hash.clone(), request.graph);
             return Err(HostError::Graph { expected, found });
         }
         if request.seed != self.simulation.seed() {

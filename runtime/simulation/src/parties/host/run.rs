@@ -75,8 +75,12 @@ impl PartyHost {
         let ids: Arc<[usize]> = run.entries.iter().map(|entry| entry.client).collect();
         let program = self.simulation.program().at(run.scheduled);
         let mut reader = PayloadReader::new(payload, program);
-        let mut operands = vec![];
-        for (input, sent) in region.inputs.iter().zip(&run.sent) {
+        let mut operands: Vec<RuntimeValue> = vec![];
+        for (i, (input, sent)) in region.inputs.iter().zip(&run.sent).enumerate() {
+            if let Some(first) = region.first_input(i).and_then(|first| operands.get(first)) {
+                operands.push(first.clone());
+                continue;
+            }
             let not_held = || HostError::NotHeld {
                 name: input.name.clone(),
             };

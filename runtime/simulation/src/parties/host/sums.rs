@@ -16,8 +16,7 @@ use crate::error::RunError;
 use crate::value::RuntimeValue;
 
 impl PartyHost {
-    /// Adds a region's sums over the host's clients to a reply. Clients are summed in the order of the cohort, as in a
-    /// simulation.
+    /// Adds a region's sums over the host's clients to a reply. Clients are summed in the order of the request.
     pub(super) fn add_sums(
         &self,
         reply: &mut Payload,

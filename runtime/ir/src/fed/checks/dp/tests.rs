@@ -131,6 +131,11 @@ fn i15_a_state_beside_the_noise_is_told_too() {
 
 /// A weighted mean of clipped updates with noise, where the closure makes the weights.
 fn weighted(weight: fn(&mut Round<'_>, Value) -> Value) -> Module {
+    reduced(Reduce::WeightedMean, weight)
+}
+
+/// The same of a mean or a sum.
+fn reduced(reduce: Reduce, weight: fn(&mut Round<'_>, Value) -> Value) -> Module {
     round(|b, w| {
         b.claim(Dp::Central);
         let sent = b.everyone(w);
@@ -139,10 +144,7 @@ fn weighted(weight: fn(&mut Round<'_>, Value) -> Value) -> Module {
             b.clip(trained)
         });
         let n_k = b.map(sent, |b, k, _| weight(b, k));
-        let mean = b.op(
-            OpKind::Fed(FedOp::Reduce(Reduce::WeightedMean)),
-            &[w_k, n_k],
-        );
+        let mean = b.op(OpKind::Fed(FedOp::Reduce(reduce)), &[w_k, n_k]);
         b.noise(mean)
     })
 }
@@ -180,15 +182,54 @@ fn i15_a_weight_without_a_bound_is_not_hidden() {
 /// A client whose weight is near the sum of all is all of the mean, and weights may cancel.
 #[test]
 fn i15_a_weight_made_of_data_is_not_hidden() {
-    let clipped = weighted(|b, k| {
+    let clipped = |b: &mut Round<'_>, k: Value| {
         let of = FedOp::ClientState("loss".into(), crate::fed::Kind::Scalar);
         let loss = b.op(OpKind::Fed(of), &[k]);
         let kept = OpKind::Fed(FedOp::SetClientState("loss".into()));
         b.op(kept, &[k, loss]);
         b.clip(loss)
-    });
-    let names: Vec<String> = broken(&clipped).into_iter().map(|(op, _)| op).collect();
-    assert_eq!(names, ["priv.noise", "fed.weighted_mean"]);
+    };
+    for (reduce, name) in [
+        (Reduce::WeightedMean, "fed.weighted_mean"),
+        (Reduce::WeightedSum, "fed.weighted_sum"),
+    ] {
+        let found = broken(&reduced(reduce, clipped)).into_iter();
+        let names: Vec<String> = found.map(|(op, _)| op).collect();
+        assert_eq!(names, ["priv.noise", name]);
+        assert_eq!(broken(&reduced(reduce, |b, _| b.number(1.0))), []);
+    }
+}
+
+/// Counts of labels are made of data: the sum of a cohort needs noise of its own.
+#[test]
+fn i15_counts_of_labels_are_not_hidden() {
+    let counted = |clip: bool| {
+        round(|b, w| {
+            b.claim(Dp::Central);
+            let sent = b.everyone(w);
+            let counts_k = b.map(sent, |b, k, _| {
+                let counts = b.op(OpKind::Fed(FedOp::LabelCounts), &[k]);
+                let counts = if clip { b.clip(counts) } else { counts };
+                let release = PrivacyOp::Release("counts".into());
+                b.op(OpKind::Privacy(release), &[counts])
+            });
+            let mut counts = b.op(OpKind::Fed(FedOp::Reduce(Reduce::Sum)), &[counts_k]);
+            if clip {
+                counts = b.noise(counts);
+            }
+            b.op(
+                OpKind::Fed(FedOp::SetServerState("counts".into())),
+                &[counts],
+            );
+            w
+        })
+    };
+    assert_eq!(broken(&counted(true)), []);
+    let errors = broken(&counted(false));
+    assert!(
+        matches!(&errors[..], [(op, Broken::CentralDp { .. })] if op == "fed.sum"),
+        "{errors:?}"
+    );
 }
 
 /// The noised sum of clipped updates, divided by the size of a cohort.

@@ -119,6 +119,34 @@ fn local_dp_sgd_is_a_mechanism_of_examples() {
     assert_eq!(found.steps, Some(expected));
 }
 
+/// A loss that knows how many examples of each class there are reads all rows.
+#[test]
+fn local_dp_sgd_with_counts_of_labels_is_no_mechanism() {
+    let found = mechanisms(&linked(&Closure(|m: &mut Definer| {
+        m.round(|server, w| {
+            server.claim(Dp::Local);
+            let w_k = w.broadcast(&server.all_clients()).map(|k, w| {
+                let own = k.collect(16, |b| (b.x.clone(), b.y.clone()));
+                for_each(k.rows(3, 10, own), w, |rows, w: Params| {
+                    let at = w.replace_parts(&["Buffer"], &w.zeros_like());
+                    let zero = w.zeros_like();
+                    let sum = for_each(k.rows(1, 1, rows), zero, |(x, y), sum: Params| {
+                        let g = grad(&at, |w| {
+                            let z = (&k.forward(w, &x), &k.label_counts());
+                            cross_entropy(function("shift_columns", z), &y)
+                        });
+                        sum + g.clip(2.0)
+                    });
+                    w - 0.1 * sum.noise(3.0)
+                })
+            });
+            w_k.mean()
+        });
+    })));
+    assert!(found.known.is_empty(), "{found:?}");
+    assert_eq!(found.unknown.len(), 1);
+}
+
 #[test]
 fn local_dp_sgd_without_its_claim_is_no_mechanism() {
     for claim in [None, Some(Dp::Central)] {

@@ -135,6 +135,7 @@ impl<'m> Finder<'m> {
                 return false;
             }
             match body.ops.iter().find(|op| op.results.contains(&value)) {
+                Some(op) if op.contains(reads_other_rows) => return false,
                 Some(op) => {
                     for region in &op.regions {
                         let defined = region.definitions();
@@ -200,4 +201,14 @@ impl<'m> Finder<'m> {
             _ => None,
         }
     }
+}
+
+/// Whether an op reads rows of its client that are not its operands, or what earlier steps made of them.
+fn reads_other_rows(op: &Op) -> bool {
+    matches!(
+        &op.kind,
+        OpKind::Fed(
+            FedOp::LabelCounts | FedOp::LocalClasses | FedOp::ClientState(..) | FedOp::Personal(..)
+        ) | OpKind::Opt(OptOp::Collect | OptOp::OneBatch)
+    )
 }
