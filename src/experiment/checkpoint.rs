@@ -80,17 +80,26 @@ impl Run {
     /// # Errors
     ///
     /// As [`Simulation::restore`](fedround_simulation::Simulation::restore), or the run has taken other values
-    /// from files than the saved one, which cannot be if
-    /// [`prepare_to_restore`](super::Experiment::prepare_to_restore) made it. The run is then as it was.
+    /// from files than the saved one. A run that
+    /// [`prepare_to_restore`](super::Experiment::prepare_to_restore) made has those of the saved one, if that
+    /// took any. The archive of an earlier version of fedround may not say what was taken; it is then believed
+    /// to be the same. After an error the run is as it was.
     pub fn restore(&mut self, archive: &Archive) -> Result<(), ExperimentError> {
         let progress = archive.get(PROGRESS).map_err(CheckpointError::from)?;
-        let start = Start::saved(archive)?.unwrap_or_default();
-        if !start.has_values_of(&self.start) {
+        if let Some(start) = Start::saved(archive)?
+            && !start.has_values_of(&self.start)
+        {
+            let (found, expected) = match start.is_empty() {
+                true => ("none", "some"),
+                false => (
+                    "those that `Experiment::prepare_to_restore` takes from it",
+                    "none or others",
+                ),
+            };
             let other = CheckpointError::Other {
                 what: "set of values from the files of `weights` and `server_state`".to_owned(),
-                expected: "others; `Experiment::prepare_to_restore` takes them from the checkpoint"
-                    .to_owned(),
-                found: "those that the run began with".to_owned(),
+                expected: expected.to_owned(),
+                found: found.to_owned(),
             };
             return Err(other.into());
         }
@@ -144,6 +153,8 @@ mod tests {
     use fedround::data::{Partition, synth::SynthDigits};
     use fedround::experiment::{Experiment, write_model};
 
+    use super::{PROGRESS, Progress};
+
     fn experiment(seed: u64) -> Experiment {
         let data = SynthDigits {
             train: 100,
@@ -176,6 +187,15 @@ mod tests {
         std::fs::rename(&file, &moved).unwrap();
         prepare(&moved).restore(&saved).unwrap();
 
+        // Checkpoints did not always say what a run had taken.
+        let mut old = run.simulation().save().unwrap();
+        let progress: Progress = saved.get(PROGRESS).unwrap();
+        old.insert(PROGRESS, &progress).unwrap();
+        prepare(&moved).restore(&old).unwrap();
+        let old_run = experiment(1).weights(moved.as_path());
+        let mut old_run = old_run.prepare_to_restore(2, &old).unwrap();
+        old_run.restore(&old).unwrap();
+
         write(3, &file);
         let mut other = prepare(&file);
         let before = other.simulation().parameters().unwrap();
@@ -190,5 +210,25 @@ mod tests {
         again.restore(&saved).unwrap();
         let (whole, again) = (run.train(&mut ()).unwrap(), again.train(&mut ()).unwrap());
         assert!(whole.parameters == again.parameters, "other bits");
+    }
+
+    #[test]
+    fn a_run_from_weights_cannot_be_restored_as_one_without() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a");
+        let mut run = experiment(1).prepare(2).unwrap();
+        run.step(&mut ()).unwrap();
+        let saved = run.save().unwrap();
+        experiment(1).prepare(2).unwrap().restore(&saved).unwrap();
+        write_model(&file, &experiment(2).run(1).unwrap().parameters).unwrap();
+        let with = || experiment(1).weights(file.as_path());
+        let prepared = [with().prepare(2), with().prepare_to_restore(2, &saved)];
+        for run in prepared {
+            let error = run.unwrap().restore(&saved).unwrap_err().to_string();
+            assert!(
+                error.contains("it has none, and this run has some"),
+                "{error}"
+            );
+        }
     }
 }

@@ -204,7 +204,9 @@ impl Experiment {
 
     /// As [`prepare`](Self::prepare), for a run that is then [restored](Run::restore) from this archive. The
     /// files of [weights](Self::weights) and of [states of the server](Self::server_state) that the run began
-    /// with are not read again: the archive has what it took from them.
+    /// with are not read again: the archive has what it took from them. If it has nothing of the kind, because the
+    /// run began without files or an earlier version of fedround wrote the archive, the files of these settings
+    /// are read.
     ///
     /// # Errors
     ///
@@ -215,7 +217,8 @@ impl Experiment {
         archive: &Archive,
     ) -> Result<Run, ExperimentError> {
         let splits = self.splits.take();
-        self.build(splits, rounds, Start::saved(archive)?)
+        let taken = Start::saved(archive)?.filter(|start| !start.is_empty());
+        self.build(splits, rounds, taken)
     }
 
     fn build(

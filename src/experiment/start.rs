@@ -13,7 +13,7 @@ use super::ExperimentError;
 const PART: &str = "run/start";
 
 /// What a run has taken from files.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(super) struct Start {
     /// From the file of weights, where there is one.
     weights: Option<TakenWeights>,
@@ -22,7 +22,7 @@ pub(super) struct Start {
 }
 
 /// What was taken from a file of weights.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 struct TakenWeights {
     file: PathBuf,
     #[serde(with = "LoadReportFields")]
@@ -41,7 +41,7 @@ struct LoadReportFields {
 }
 
 impl Start {
-    /// That of a run whose checkpoint this is; `None` of one that took nothing.
+    /// That of a run whose checkpoint this is; `None` if the checkpoint was written before there was this part.
     pub fn saved(archive: &Archive) -> Result<Option<Self>, ExperimentError> {
         match archive.get(PART) {
             Err(ArchiveError::Missing { .. }) => Ok(None),
@@ -49,13 +49,15 @@ impl Start {
         }
     }
 
-    /// Adds it to a checkpoint, if there is any.
+    /// Adds it to a checkpoint, also if nothing was taken.
     pub fn save(&self, archive: &mut Archive) -> Result<(), ExperimentError> {
-        if *self != Self::default() {
-            let inserted = archive.insert(PART, self);
-            inserted.map_err(CheckpointError::from)?;
-        }
-        Ok(())
+        let inserted = archive.insert(PART, self);
+        Ok(inserted.map_err(CheckpointError::from)?)
+    }
+
+    /// Whether nothing was taken.
+    pub fn is_empty(&self) -> bool {
+        self.weights.is_none() && self.server_states.is_empty()
     }
 
     /// The weights that were taken.

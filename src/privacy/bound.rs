@@ -153,12 +153,21 @@ pub(super) fn number<E>(epsilon: Result<f64, E>) -> String {
     epsilon.map_or_else(|_| "∞".to_owned(), |e| format!("{:.3}", round_up(e)))
 }
 
-/// A `δ` as text, as in `1e-5`.
+/// A `δ` as text, as in `1e-5`. Its third digit is rounded up: a smaller `δ` would not be proven.
 pub fn delta_text(delta: f64) -> String {
-    match delta {
-        0.0 => "0".to_owned(),
-        // Sums have digits that are noise of rounding.
-        delta => format!("{delta:.2e}").replace(".00e", "e"),
+    if delta == 0.0 {
+        return "0".to_owned();
+    }
+    // Sums have digits that are noise of rounding.
+    let least = delta * (1.0 - 1e-12);
+    let unit = 10.0_f64.powi(least.log10().floor() as i32 - 2);
+    let text = format!("{:.2e}", (least / unit).ceil() * unit);
+    match text.split_once('e') {
+        Some((digits, exponent)) => {
+            let digits = digits.trim_end_matches('0').trim_end_matches('.');
+            format!("{digits}e{exponent}")
+        }
+        None => text,
     }
 }
 
@@ -249,10 +258,11 @@ mod tests {
     }
 
     #[test]
-    fn sums_of_deltas_are_short() {
-        let all = [0.0, 1e-5, 0.01, 1e-5 + 1e-5 + 1e-5, 2.5e-6];
-        let texts = all.map(delta_text);
-        assert_eq!(texts, ["0", "1e-5", "1e-2", "3e-5", "2.50e-6"]);
+    fn deltas_are_short_and_rounded_up() {
+        let texts = [0.0, 1e-5, 0.01, 1e-5 + 1e-5 + 1e-5, 2.5e-6].map(delta_text);
+        assert_eq!(texts, ["0", "1e-5", "1e-2", "3e-5", "2.5e-6"]);
+        let texts = [1.23e-5, 1.231e-5, 1.239e-5, 9.991e-6, 0.1 + 0.2].map(delta_text);
+        assert_eq!(texts, ["1.23e-5", "1.24e-5", "1.24e-5", "1e-5", "3e-1"]);
     }
 
     #[test]

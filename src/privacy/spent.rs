@@ -59,10 +59,10 @@ pub struct Guarantee {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
     /// What is hidden: a row, such as an example or what is made of one, or all of a client's data. `None` of
-    /// noise on a value that is not clipped.
+    /// noise on a value that is not clipped. It is not serialised: `None` of what was read back, too.
     #[serde(skip)]
     pub hides: Option<Unit>,
-    /// What the ε rests on.
+    /// What the ε rests on. It is not serialised: empty in what was read back.
     #[serde(skip)]
     pub grounds: Vec<Grounds>,
 }

@@ -22,6 +22,7 @@ mod baselines;
 mod batch_columns;
 mod batching;
 mod cohort_size;
+mod compositions;
 mod compression;
 mod computed_weights;
 mod derived;

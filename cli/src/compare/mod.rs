@@ -88,7 +88,8 @@ pub(super) fn run_all(
     } else {
         &records
     };
-    let data = prepare(catalog, &cells, there, &mut Datasets::new(args.quiet))?;
+    let mut datasets = Datasets::new(args.quiet);
+    let data = prepare(catalog, &cells, there, &mut datasets, args.out.as_deref())?;
 
     // Bad input is behind us: from here on there is something to keep.
     let dir = match &args.out {

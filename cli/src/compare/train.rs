@@ -1,21 +1,20 @@
 //! The runs of a grid, one after another.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
 use fedround::experiment::{Status, warnings};
 use fedround_data::Dataset;
 
-use super::ended;
 use super::grid::Cell;
 use super::record::{self, Record};
+use super::{ended, lock_if_there};
 use crate::catalog::Catalog;
 use crate::error::CliError;
 use crate::interrupt::{Stop, listen};
 use crate::read_args::ReadArgs;
-use crate::run::{Clock, Job, Progress, last_checkpoint, lock, open, remove_states};
+use crate::run::{Clock, Job, Progress, last_checkpoint, lock_free, open, remove_states};
 use crate::settings::Settings;
 use crate::terminal::tell;
 
@@ -52,12 +51,14 @@ impl Datasets {
 }
 
 /// Loads the data, deals it for every seed and compiles every algorithm, so that what cannot run
-/// is known before anything does. Gives the data of each run, `None` for one that need not be run.
+/// is known before anything does. Gives the data of each run, `None` for one that need not be run. The runs of
+/// an earlier call are in the folder `dir`, where there is one.
 pub(crate) fn prepare(
     catalog: &Catalog,
     cells: &[Cell],
     records: &[Option<Record>],
     datasets: &mut Datasets,
+    dir: Option<&Path>,
 ) -> Result<Vec<Option<Arc<Dataset>>>, CliError> {
     let (mut compiled, mut warned) = (BTreeSet::new(), vec![]);
     let mut hypers = CommandLine::default();
@@ -67,7 +68,11 @@ pub(crate) fn prepare(
         }
         let data = datasets.load(&cell.settings)?;
         if compiled.insert(cell.entrant) {
-            let job = Job::new(catalog, &cell.settings, data.clone())?;
+            // A run with a checkpoint does not need the files that it began with.
+            let folder = dir.map(|dir| dir.join(&cell.folder));
+            let checkpoint = folder.and_then(|folder| last_checkpoint(&folder).ok().flatten());
+            let archive = checkpoint.as_ref().map(|found| &found.archive);
+            let job = Job::to_restore(catalog, &cell.settings, data.clone(), archive)?;
             let found = warnings(job.program());
             let found = found.iter().map(ToString::to_string);
             hypers.add(catalog, &job, datasets.quiet)?;
@@ -193,31 +198,31 @@ fn one(
     stop: Stop,
 ) -> Result<Status, CliError> {
     let mut clock = Clock::start();
-    fs::create_dir_all(dir).map_err(CliError::io("create the folder", dir))?;
-    let lock = lock(dir)?;
-    let restored = last_checkpoint(dir).and_then(|found| match found {
-        None => Ok(None),
-        Some(found) => {
-            let archive = &found.archive;
-            let mut job = Job::to_restore(catalog, &cell.settings, data.clone(), Some(archive))?;
-            job.keep_clients(dir);
-            job.restore(archive)?;
-            Ok(Some((job, found)))
-        }
-    });
-    let restored = restored.unwrap_or_else(|error| {
+    let starts_again = |error: CliError| {
         progress.note(&format!("{} starts again: {error}", dir.display()));
+    };
+    // A folder is made once it is known that the algorithm can run.
+    let held = lock_if_there(dir)?;
+    let mut found = last_checkpoint(dir).unwrap_or_else(|error| {
+        starts_again(error);
         None
     });
-    let (job, found) = match restored {
-        Some((job, found)) => (job, Some(found)),
-        None => {
-            let mut job = Job::new(catalog, &cell.settings, data.clone())?;
-            job.keep_clients(dir);
-            record::clear(dir)?;
-            (job, None)
-        }
+    let archive = found.as_ref().map(|found| &found.archive);
+    let mut job = Job::to_restore(catalog, &cell.settings, data.clone(), archive)?;
+    let lock = match held {
+        Some(lock) => lock,
+        None => lock_free(dir)?,
     };
+    job.keep_clients(dir);
+    if let Some(Err(error)) = archive.map(|archive| job.restore(archive)) {
+        starts_again(error);
+        found = None;
+        job = Job::new(catalog, &cell.settings, data.clone())?;
+        job.keep_clients(dir);
+    }
+    if found.is_none() {
+        record::clear(dir)?;
+    }
     let (folder, before) = open(&job, dir, lock, found.as_ref())?;
     clock.before = before;
     let (summary, _) = job.train(&folder, progress, stop, clock)?;

@@ -57,7 +57,12 @@ pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<E
         Some(lock) => lock,
         None => {
             fs::create_dir_all(state).map_err(CliError::io("create the folder", state))?;
-            lock(state)?
+            let lock = lock(state)?;
+            if last_checkpoint(state)?.is_some() {
+                let dir = state.clone();
+                return Err(FederationError::Begun { dir }.into());
+            }
+            lock
         }
     };
     if let Some(found) = &found {

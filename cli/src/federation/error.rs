@@ -34,6 +34,12 @@ pub(crate) enum FederationError {
     NoClient { client: usize, clients: usize },
     #[error("clients of a federation fail by themselves; --{flag} is for simulations")]
     Simulated { flag: &'static str },
+    /// Another coordinator has used a folder that was not there when this one looked for checkpoints.
+    #[error(
+        "another coordinator has begun a run in `{}` meanwhile; the same command goes on with it",
+        dir.display()
+    )]
+    Begun { dir: PathBuf },
     #[error("the program {hash} is not approved; nothing was sent")]
     NotApproved { hash: String },
     #[error(

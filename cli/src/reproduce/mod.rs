@@ -82,7 +82,7 @@ pub(super) fn reproduce(catalog: &Catalog, args: &ReproduceArgs) -> Result<ExitC
     if !args.quiet {
         say_what_is_there(&records);
     }
-    let data = prepare(catalog, &cells, &records, &mut datasets)?;
+    let data = prepare(catalog, &cells, &records, &mut datasets, Some(&dir))?;
 
     // Bad input is behind us: from here on there is something to keep.
     fs::create_dir_all(&dir).map_err(CliError::io("create the folder", &dir))?;

@@ -96,10 +96,7 @@ impl Folder {
     /// Makes the folder, where there is none, and writes the configuration.
     pub fn create(dir: &Path, config: &Config) -> Result<Self, CliError> {
         check_free(dir)?;
-        fs::create_dir_all(dir).map_err(CliError::io("create the folder", dir))?;
-        let lock = lock(dir)?;
-        // Another process may have been here before the lock.
-        check_free(dir)?;
+        let lock = lock_free(dir)?;
         let path = dir.join(CONFIG);
         write_atomically(&path, &[config.text(&path)?.as_bytes()])?;
         let run = RunId::keep(dir, None)?;
@@ -256,6 +253,15 @@ fn create(path: &Path) -> Result<File, CliError> {
 pub(crate) fn lock(dir: &Path) -> Result<FolderLock, CliError> {
     let command: Vec<String> = std::env::args().collect();
     Ok(FolderLock::acquire(dir, &command.join(" "))?)
+}
+
+/// Makes the folder of a run, where there is none, and keeps other processes out of it. Fails if it holds a run:
+/// another process may have begun one before the lock.
+pub(crate) fn lock_free(dir: &Path) -> Result<FolderLock, CliError> {
+    fs::create_dir_all(dir).map_err(CliError::io("create the folder", dir))?;
+    let lock = lock(dir)?;
+    check_free(dir)?;
+    Ok(lock)
 }
 
 /// A line of the metrics.

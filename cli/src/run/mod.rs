@@ -35,7 +35,8 @@ pub(crate) use checkpoints::last as last_checkpoint;
 #[cfg(feature = "flower")]
 pub(crate) use folder::FEDERATION;
 pub(crate) use folder::{
-    CLIENTS, CONFIG, FILES, Folder, INPUTS, MANIFEST, METRICS, MODEL, SUMMARY, lock, remove_states,
+    CLIENTS, CONFIG, FILES, Folder, INPUTS, MANIFEST, METRICS, MODEL, SUMMARY, lock, lock_free,
+    remove_states,
 };
 pub(crate) use folder_name::{next_free, slug};
 pub(crate) use manifest::Manifest;

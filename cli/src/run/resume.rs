@@ -21,6 +21,7 @@ use crate::error::CliError;
 use crate::interrupt::listen;
 use crate::settings::Settings;
 use crate::terminal::{in_rounds, tell};
+use crate::weights;
 
 /// Runs the subcommand.
 pub(crate) fn resume(catalog: &Catalog, args: &ResumeArgs) -> Result<ExitCode, CliError> {
@@ -50,12 +51,14 @@ pub(crate) fn resume(catalog: &Catalog, args: &ResumeArgs) -> Result<ExitCode, C
         },
         ..SettingArgs::default()
     };
-    // The checkpoint has the states that were taken; what they were taken from may be gone.
+    // What the states were taken from may be gone.
     let taken = found.is_some() && config.server_state.take() == Some(true);
     let mut settings = Settings::over(config, &flags, &TestArgs::default(), None, None)?;
     if let (true, Some(weights)) = (taken, &settings.run.weights) {
-        // Only so that config.toml says `server_state` again; `prepare_to_restore` does not read this path.
-        settings.run.server_state = Some(weights.file.clone());
+        // So that config.toml says `server_state` again. The path is read only if an earlier version wrote the
+        // checkpoint, which then has no states that were taken.
+        let path = weights::server_state(weights).unwrap_or_else(|_| weights.file.clone());
+        settings.run.server_state = Some(path);
     }
     let data = settings.load()?;
     let archive = found.as_ref().map(|found| &found.archive);

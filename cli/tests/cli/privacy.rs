@@ -79,6 +79,11 @@ fn delta_is_chosen() {
         text.contains("delta: expected a number above 0 and below 1, found 1"),
         "{text}"
     );
+    let text = place.failure("config dp-sgd --delta 5", 1);
+    assert!(
+        text.contains("delta: expected a number above 0 and below 1, found 5"),
+        "{text}"
+    );
     let text = place.success("explain dp-sgd --delta 1e-7");
     assert!(text.contains("δ = 1e-7"), "{text}");
 }

@@ -95,11 +95,38 @@ fn a_cell_that_was_stopped_goes_on_with_the_weights_that_it_began_with() {
     place.success(&line("whole"));
     let child = start(&place, &line("stopped"));
     wait_for(&place.path("stopped/fedrep-seed1/metrics.jsonl"), 3);
-    signal(child, "INT");
+    let output = signal(child, "INT");
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    let metrics = place.text("stopped/fedrep-seed1/metrics.jsonl");
+    assert!(metrics.lines().count() < 30, "the run was not stopped");
     fs::rename(place.path("first"), place.path("moved")).unwrap();
     first(5);
     place.success(&line("stopped"));
     same(&place, "stopped/fedrep-seed1", "whole/fedrep-seed1");
+}
+
+/// A cell without a checkpoint needs it, and is not begun without it.
+#[test]
+fn a_cell_that_has_a_checkpoint_does_not_need_the_file_of_weights() {
+    let place = Place::new();
+    place.success(&format!("run fedavg {SMALL} --quiet --out first"));
+    let line = |seeds: usize| {
+        format!(
+            "compare fedavg {SMALL} --seeds {seeds} --weights first/model.safetensors --out out"
+        )
+    };
+    place.success(&line(1));
+    let model = || place.read("out/fedavg-seed1/model.safetensors");
+    let before = model();
+    let manifest = place.path("out/fedavg-seed1/manifest.json");
+    fs::remove_file(&manifest).unwrap();
+    fs::rename(place.path("first"), place.path("moved")).unwrap();
+    let text = place.failure(&line(2), 1);
+    assert!(text.contains("cannot read "), "{text}");
+    assert!(!text.contains("starts again: "), "{text}");
+    assert!(!place.path("out/fedavg-seed2").exists());
+    // The one before it has gone on.
+    assert!(manifest.exists() && model() == before);
 }
 
 #[test]

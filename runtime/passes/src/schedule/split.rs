@@ -48,12 +48,21 @@ fn read(op: Op) -> Item {
     }))
 }
 
-fn hoist_reads(op: &mut Op, items: &mut Vec<Item>) {
+/// Takes reads out of an op's regions, which then are pure: into `reads`, and the columns of batches of which
+/// such reads draw rows into `columns`.
+fn hoist_reads(op: &mut Op, reads: &mut Vec<Item>, columns: &mut Vec<Op>) {
     for region in &mut op.regions {
         let ops = std::mem::take(&mut region.ops);
         let mut own: HashSet<Value> = region.args.iter().copied().collect();
         let computed = ops.iter().filter(|op| !op.kind.is_constant());
         computed.for_each(|op| own.extend(definitions(op)));
+        let of_outer_batch = |op: &&Op| {
+            let is_column = matches!(op.kind, OpKind::External(ExternalOp::Column(..)));
+            is_column && !op.operands.iter().any(|v| own.contains(v))
+        };
+        let views = ops.iter().filter(of_outer_batch);
+        let views: HashSet<Value> = views.flat_map(|op| op.results.clone()).collect();
+        own.retain(|v| !views.contains(v));
         // A personal state's first value may be computed here, and rows to draw from.
         let mut is_outer = |op: &Op| {
             let computed_first = op.kind.state().is_some_and(|s| s.access == Access::ReadOr)
@@ -68,9 +77,18 @@ fn hoist_reads(op: &mut Op, items: &mut Vec<Item>) {
             }
             read
         };
-        let (reads, mut rest): (Vec<Op>, Vec<Op>) = ops.into_iter().partition(&mut is_outer);
-        items.extend(reads.into_iter().map(read));
-        rest.iter_mut().for_each(|op| hoist_reads(op, items));
+        let (outer, rest): (Vec<Op>, Vec<Op>) = ops.into_iter().partition(&mut is_outer);
+        let is_drawn_from = |op: &Op| {
+            let drawn_from = |v| outer.iter().any(|read| read.operands.contains(v));
+            op.results
+                .iter()
+                .any(|v| views.contains(v) && drawn_from(v))
+        };
+        let (taken, mut rest): (Vec<Op>, Vec<Op>) = rest.into_iter().partition(is_drawn_from);
+        columns.extend(taken);
+        reads.extend(outer.into_iter().map(read));
+        rest.iter_mut()
+            .for_each(|op| hoist_reads(op, reads, columns));
         region.ops = rest;
     }
 }
@@ -129,8 +147,18 @@ impl Split<'_> {
                     })));
                 }
                 Role::Compute => {
-                    let mut op = (*op).clone();
-                    hoist_reads(&mut op, &mut items);
+                    let (mut op, mut reads) = ((*op).clone(), vec![]);
+                    hoist_reads(&mut op, &mut reads, &mut run);
+                    // Rows to draw from, and first values, may be what the run computes.
+                    let computed: HashSet<Value> = run.iter().flat_map(definitions).collect();
+                    let waits = |item: &Item| {
+                        let reads = item.reads(&self.segments);
+                        reads.iter().any(|v| computed.contains(v))
+                    };
+                    if reads.iter().any(waits) {
+                        self.end_run(&mut run, &ops[i..], region, &mut items);
+                    }
+                    items.extend(reads);
                     run.push(op);
                 }
             }

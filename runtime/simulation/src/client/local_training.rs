@@ -38,7 +38,9 @@ impl ClientGroup<'_> {
         let loop_steps = self.full_batches(epochs, size);
         let active_outside = self.active.take();
         let outer_batch_loop = std::mem::replace(&mut self.in_batch_loop, true);
+        // What the body draws itself comes from later local epochs.
         let local_epochs = (self.epoch, epochs);
+        self.epoch = self.epoch.later(epochs);
         let steps = BatchSteps::new(
             self.cx,
             self.ids,
@@ -66,7 +68,6 @@ impl ClientGroup<'_> {
             }
             Ok(values)
         })?;
-        self.epoch = self.epoch.later(epochs);
         self.active = active_outside;
         self.in_batch_loop = outer_batch_loop;
         env.set_all(&op.results, values);

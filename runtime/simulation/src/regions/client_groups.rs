@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use burn_backend::TensorMetadata;
-use fedround_ir::fed::{FedOp, OpKind, OptOp, Value};
-use fedround_passes::schedule::{Block, Item};
+use fedround_ir::fed::{FedOp, Kind, Module, OpKind, OptOp, Value};
+use fedround_passes::schedule::{Block, Control, Item};
 
 use crate::context::RoundContext;
 use crate::error::RunError;
@@ -83,20 +83,46 @@ impl<'a> DeviceOperands<'a> {
     }
 }
 
-/// Whether code makes values whose number of rows differs between clients. Such values cannot be stacked, so the
-/// code runs for one client at a time.
-fn is_ragged(block: &Block) -> bool {
-    let ragged = |kind: &OpKind| {
-        matches!(
-            kind,
-            OpKind::Opt(OptOp::OneBatch | OptOp::Collect)
-                | OpKind::Fed(FedOp::LocalClasses)
-                | OpKind::Opt(OptOp::SampleRows | OptOp::SmallestRows | OptOp::ForRows(_))
-        )
-    };
+/// Whether code has to run for one client at a time: it makes or keeps values whose number of rows differs between
+/// clients, which cannot be stacked, or it has a loop over batches in a loop over batches, whose steps clients count
+/// differently.
+fn is_ragged(module: &Module, block: &Block) -> bool {
+    any_control(block, &|control| {
+        let op = &control.op;
+        let values = || op.operands.iter().chain(&op.results);
+        let kind = |v: &Value| module.type_of(*v).kind;
+        let has_rows = || values().any(|v| matches!(kind(v), Kind::Tensor | Kind::Labels));
+        match &op.kind {
+            OpKind::Opt(
+                OptOp::OneBatch
+                | OptOp::Collect
+                | OptOp::SampleRows
+                | OptOp::SmallestRows
+                | OptOp::ForRows(_),
+            )
+            | OpKind::Fed(FedOp::LocalClasses) => true,
+            OpKind::Opt(OptOp::ForBatches) => {
+                let body = control.body.as_ref();
+                has_rows() || body.is_some_and(|body| any_control(body, &walks_batches))
+            }
+            kind => kind.state().is_some() && has_rows(),
+        }
+    })
+}
+
+fn walks_batches(control: &Control) -> bool {
+    control.op.kind == OpKind::Opt(OptOp::ForBatches)
+}
+
+/// Whether a condition holds of a control operation of a block, or inside one.
+fn any_control(block: &Block, holds: &dyn Fn(&Control) -> bool) -> bool {
     block.items.iter().any(|(item, _)| match item {
         Item::Control(control) => {
-            ragged(&control.op.kind) || control.body.as_ref().is_some_and(is_ragged)
+            holds(control)
+                || control
+                    .body
+                    .as_ref()
+                    .is_some_and(|body| any_control(body, holds))
         }
         Item::Compute(_) => false,
     })
@@ -119,7 +145,8 @@ pub(crate) fn assign_groups(
     let Some(main_device) = devices.first() else {
         return vec![];
     };
-    let sizes = group_sizes(devices, is_ragged(body));
+    let module = &main_device.program.schedule().module;
+    let sizes = group_sizes(devices, is_ragged(module, body));
     let shapes = |i: usize| operands.iter().map(|v| shape(v, i)).collect();
     device_groups(ids, &main_device.dataset.client_indices, &sizes, shapes)
 }
@@ -134,12 +161,8 @@ pub(crate) fn client_blocks(
     let Some(main_device) = devices.first() else {
         return vec![];
     };
-    let body = main_device.program.schedule().round.items.iter();
-    let has_ragged_code = body.clone().any(|(item, _)| match item {
-        Item::Control(control) => control.body.as_ref().is_some_and(is_ragged),
-        Item::Compute(_) => false,
-    });
-    let sizes = group_sizes(devices, has_ragged_code);
+    let schedule = main_device.program.schedule();
+    let sizes = group_sizes(devices, is_ragged(&schedule.module, &schedule.round));
     let parts = &main_device.dataset.client_indices;
     let mut order: Vec<usize> = (0..clients).collect();
     sort_for_groups(&mut order, &sizes, |&k| Reverse(parts[k].len()));

@@ -1,6 +1,7 @@
 //! Chooses cohorts by values on the server: by probabilities, scores, ranks or conditions.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use fedround_ir::fed::{Choice, Op, Value};
@@ -98,28 +99,30 @@ impl Server<'_> {
         Ok(RuntimeValue::Number(clients as f64))
     }
 
-    /// `fed.restrict`: the values of those clients that are in another cohort.
+    /// `fed.restrict`: the values of those clients that are in another cohort. Clients that failed in this round have
+    /// none, and are left out.
     pub(super) fn restrict(&self, op: &Op, env: &Env) -> Result<RuntimeValue, RunError> {
+        let missing = || missing(op, "value of each client of the cohort");
+        let of = env.peek(op.operands[0]).ok_or_else(missing)?;
+        let (RuntimeValue::Clients(ids, _) | RuntimeValue::Broadcast(ids, _)) = of else {
+            return Err(missing());
+        };
+        let known: HashSet<usize> = ids.iter().copied().collect();
         let wanted = cohort(op, 1, env)?;
-        match env.peek(op.operands[0]) {
-            Some(RuntimeValue::Clients(ids, values)) => {
-                let value_of = |id: &usize| {
-                    let position = ids.iter().position(|known| known == id)?;
-                    values.get(position).cloned()
-                };
-                let wanted_values: Option<Vec<RuntimeValue>> =
-                    wanted.iter().map(value_of).collect();
-                let wanted_values = wanted_values
-                    .ok_or_else(|| missing(op, "value of each client of the cohort"))?;
-                Ok(RuntimeValue::Clients(wanted, wanted_values))
-            }
-            Some(RuntimeValue::Broadcast(ids, value))
-                if wanted.iter().all(|id| ids.contains(id)) =>
-            {
-                Ok(RuntimeValue::Broadcast(wanted, value.clone()))
-            }
-            _ => Err(missing(op, "value of each client of the cohort")),
-        }
+        let left = wanted
+            .iter()
+            .filter(|id| known.contains(id) || !self.is_gone(**id));
+        let left: Arc<[usize]> = left.copied().collect();
+        of.of_clients(&left)
+            .map(Cow::into_owned)
+            .ok_or_else(missing)
+    }
+
+    /// Whether a client was called in this round and takes no part in it.
+    fn is_gone(&self, client: usize) -> bool {
+        let attendance = &self.attendance;
+        let gone = [&attendance.failed, &attendance.late, &attendance.surplus];
+        gone.iter().any(|clients| clients.contains(&client)) || self.cx.absent.contains(&client)
     }
 
     /// `fed.nth_largest`: the `n`-th largest of the clients' numbers, or the smallest if there are fewer than `n`.

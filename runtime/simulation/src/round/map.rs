@@ -3,6 +3,7 @@
 //! A map over gathered values runs on the server, once for each client. Its code may also read values of the
 //! server.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use burn::tensor::DispatchTensor;
@@ -25,6 +26,7 @@ impl Server<'_> {
     /// Runs a map, and the reductions that consume its results while it runs.
     pub fn map(&mut self, control: &Control, body: &Block, env: &mut Env) -> Result<(), RunError> {
         let (ids, operands) = operands(&control.op, env)?;
+        let operands: Vec<&RuntimeValue> = operands.iter().map(AsRef::as_ref).collect();
         let server_values = self.server_values_read(body, env);
         if let Some(non_finite) = &mut self.non_finite {
             let server_values = server_values.iter().map(|(_, value)| value);
@@ -159,20 +161,17 @@ impl Server<'_> {
     }
 }
 
-/// The cohort of a map, and the map's operands, which have a value for each client.
-fn operands<'e>(op: &Op, env: &'e Env) -> Result<(Arc<[usize]>, Vec<&'e RuntimeValue>), RunError> {
-    let mut cohort = None;
-    let mut operands = Vec::with_capacity(op.operands.len());
-    for v in &op.operands {
-        match env.peek(*v) {
-            Some(value @ (RuntimeValue::Clients(ids, _) | RuntimeValue::Broadcast(ids, _))) => {
-                cohort = Some(Arc::clone(ids));
-                operands.push(value);
-            }
-            _ => return Err(missing(op, "value of each client")),
-        }
-    }
-    Ok((cohort.ok_or_else(|| missing(op, "cohort"))?, operands))
+/// The operands of a map or reduction, with a value for each client that all of them have.
+pub(super) fn operands<'e>(
+    op: &Op,
+    env: &'e Env,
+) -> Result<(Arc<[usize]>, Vec<Cow<'e, RuntimeValue>>), RunError> {
+    let values = op.operands.iter().filter_map(|v| env.peek(*v));
+    let ids = RuntimeValue::common_clients(values).ok_or_else(|| missing(op, "cohort"))?;
+    let of_cohort = |v: &Value| env.peek(*v).and_then(|value| value.of_clients(&ids));
+    let operands = op.operands.iter().map(of_cohort).collect::<Option<_>>();
+    let operands = operands.ok_or_else(|| missing(op, "value of each client"))?;
+    Ok((ids, operands))
 }
 
 /// The results of a map over all clients so far.

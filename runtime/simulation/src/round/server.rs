@@ -1,8 +1,6 @@
 //! The server's part of a round: it interprets the round's operations, from sampling a cohort to
 //! aggregating what the clients return.
 
-use std::borrow::Cow;
-
 use burn::tensor::DispatchTensor;
 use fedround_ir::fed::{FedOp, Op, OpKind, OptOp, PrivacyOp, Reduce, Value};
 use fedround_passes::schedule::Control;
@@ -10,6 +8,7 @@ use fedround_random::{Drawer, Purpose, StreamKey};
 
 use super::RoundStats;
 use super::initial_params::initial_params;
+use super::map::operands;
 use super::mixing_weights::matrix;
 use super::non_finite_clients::NonFiniteClients;
 use super::observer::{Observer, show_all};
@@ -92,21 +91,18 @@ impl Server<'_> {
                 env.peek(weight),
             )?;
         }
-        let clients = |i: usize| match op.operands.get(i).and_then(|v| env.peek(*v)) {
-            Some(RuntimeValue::Clients(_, values)) => Ok(Cow::Borrowed(values)),
-            Some(RuntimeValue::Broadcast(ids, value)) => {
-                Ok(Cow::Owned(vec![value.as_ref().clone(); ids.len()]))
-            }
-            _ => Err(missing(op, "value of each client")),
-        };
-        let values = clients(0)?;
-        let weights = match kind {
-            Reduce::WeightedMean | Reduce::WeightedSum => Some(clients(1)?),
-            Reduce::Sum | Reduce::Mean | Reduce::Median | Reduce::TrimmedMean => None,
+        let (ids, operands) = operands(op, env)?;
+        let of_client = |operand: usize, i: usize| {
+            let value = operands.get(operand).and_then(|value| value.of_client(i));
+            value.ok_or_else(|| missing(op, "value of each client"))
         };
         let mut running = Reduction::new(kind, has_rows(self.cx, op.operands[0]));
-        for (i, value) in values.iter().enumerate() {
-            running.add(value, weights.as_ref().map(|w| &w[i]))?;
+        for i in 0..ids.len() {
+            let weight = match kind {
+                Reduce::WeightedMean | Reduce::WeightedSum => Some(of_client(1, i)?),
+                Reduce::Sum | Reduce::Mean | Reduce::Median | Reduce::TrimmedMean => None,
+            };
+            running.add(of_client(0, i)?, weight)?;
         }
         if self.cx.program.schedule().module.uploads(op) {
             self.uploads.used = true;
@@ -157,7 +153,11 @@ impl Interpreter for Server<'_> {
             (OpKind::Fed(FedOp::Choose(choice)), _) => self.choose(*choice, op, env)?,
             (OpKind::Fed(FedOp::Members), _) => self.members(op, env)?,
             (OpKind::Fed(FedOp::CohortSize), _) => self.cohort_size(op, env)?,
-            (OpKind::Fed(FedOp::Restrict), _) => self.restrict(op, env)?,
+            (OpKind::Fed(FedOp::Restrict), _) => {
+                // A reduction sends them, in each turn or iteration anew.
+                self.uploads.counted.remove(&op.results[0]);
+                self.restrict(op, env)?
+            }
             (OpKind::Fed(FedOp::NthLargest), _) => self.nth_largest(op, env)?,
             (OpKind::Fed(FedOp::InitialParams(stream)), _) => initial_params(self.cx, *stream)?,
             (OpKind::Fed(FedOp::Uniform(name)), _) => RuntimeValue::Number(self.named(name).unit()),

@@ -2,7 +2,8 @@
 
 pub(crate) mod batching;
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 
 use burn::tensor::DispatchTensor;
@@ -94,6 +95,49 @@ impl RuntimeValue {
             Self::Numbers(own) => Self::Numbers(Arc::new(ClientNumbers::new(own.values.clone()))),
             own @ (Self::Number(_) | Self::Client | Self::Cohort(_) | Self::AtParty) => own,
         })
+    }
+
+    /// The values of some clients, in their order; `None` if one of them has no value, or this is no value of
+    /// clients.
+    pub fn of_clients(&self, ids: &Arc<[usize]>) -> Option<Cow<'_, Self>> {
+        let (Self::Clients(own, _) | Self::Broadcast(own, _)) = self else {
+            return None;
+        };
+        if own == ids {
+            return Some(Cow::Borrowed(self));
+        }
+        let positions = own.iter().enumerate().map(|(i, id)| (*id, i));
+        let positions: HashMap<usize, usize> = positions.collect();
+        let position = |id: &usize| positions.get(id).copied();
+        let positions: Vec<usize> = ids.iter().map(position).collect::<Option<_>>()?;
+        let ids = Arc::clone(ids);
+        Some(Cow::Owned(match self {
+            Self::Broadcast(_, value) => Self::Broadcast(ids, value.clone()),
+            Self::Clients(_, values) => {
+                let values = positions.into_iter().map(|i| values.get(i).cloned());
+                Self::Clients(ids, values.collect::<Option<_>>()?)
+            }
+            _ => return None,
+        }))
+    }
+
+    /// The value of the `i`-th client of its cohort.
+    pub fn of_client(&self, i: usize) -> Option<&Self> {
+        match self {
+            Self::Clients(_, values) => values.get(i),
+            Self::Broadcast(_, value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The clients that all of several values of clients have. These are values of one cohort, of which some may
+    /// lack clients that failed meanwhile.
+    pub fn common_clients<'a>(values: impl Iterator<Item = &'a Self>) -> Option<Arc<[usize]>> {
+        let ids = values.filter_map(|value| match value {
+            Self::Clients(ids, _) | Self::Broadcast(ids, _) => Some(ids),
+            _ => None,
+        });
+        ids.min_by_key(|ids| ids.len()).cloned()
     }
 
     /// The tensors of a value of one client, or of the server.

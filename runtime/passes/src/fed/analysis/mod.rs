@@ -10,6 +10,7 @@ mod moved_statistics;
 mod redundant_transfer;
 mod row_order;
 mod standard_hooks;
+mod uncalled;
 mod warnings;
 
 pub(crate) use client_reads::Needless;
@@ -21,4 +22,5 @@ pub use leaves::Leaves;
 pub use moved_statistics::moved_statistics;
 pub(crate) use redundant_transfer::unsent;
 pub use row_order::examples_in_order;
+pub(crate) use uncalled::uncalled;
 pub use warnings::{Warning, warnings};

@@ -33,22 +33,37 @@ enum Models {
     #[default]
     Zero,
     Count(f64),
+    /// The parameters are a sum of directions. A number that is known in the round alone may yet make a mean of
+    /// it.
+    Sum,
     Unknown,
 }
 
 impl Models {
     /// Whether the parameters are a direction in which models are moved.
     fn is_direction(self) -> bool {
-        matches!(self, Self::Count(n) if n.abs() < TOLERANCE)
+        match self {
+            Self::Count(n) => n.abs() < TOLERANCE,
+            Self::Sum => true,
+            Self::Zero | Self::Unknown => false,
+        }
+    }
+
+    /// How many they are, as far as that is known.
+    fn count(self) -> f64 {
+        match self {
+            Self::Count(n) => n,
+            Self::Zero | Self::Sum | Self::Unknown => 0.0,
+        }
     }
 
     /// Those of `a + by · b`.
     fn plus(self, by: f64, other: Self) -> Self {
         match (self, other) {
             (a, Self::Zero) => a,
-            (Self::Zero, Self::Count(b)) => Self::Count(by * b),
-            (Self::Count(a), Self::Count(b)) => Self::Count(a + by * b),
             (Self::Unknown, _) | (_, Self::Unknown) => Self::Unknown,
+            (Self::Sum, n) | (n, Self::Sum) if n.count().abs() < TOLERANCE => Self::Sum,
+            (a, b) => Self::Count(a.count() + by * b.count()),
         }
     }
 }
@@ -90,6 +105,7 @@ impl Analysis for Statistics<'_> {
     fn join(&self, a: &Fact, b: &Fact) -> Fact {
         let models = match (a.models, b.models) {
             (Models::Zero, models) | (models, Models::Zero) => models,
+            (Models::Sum, other) | (other, Models::Sum) if other.is_direction() => Models::Sum,
             (Models::Count(a), Models::Count(b)) if (a - b).abs() < TOLERANCE => Models::Count(a),
             _ => Models::Unknown,
         };
@@ -140,7 +156,11 @@ impl Statistics<'_> {
             // A sum has as many models, or differences of models, as there are clients.
             (FedOp::Reduce(Reduce::Sum | Reduce::WeightedSum), [a, ..]) => match a.models {
                 Models::Zero => a.clone(),
-                Models::Count(_) | Models::Unknown => unknown(inputs),
+                models if models.is_direction() => Fact {
+                    models: Models::Sum,
+                    moved: a.moved,
+                },
+                _ => unknown(inputs),
             },
             // A direction that the server keeps is a momentum.
             (FedOp::ServerState(..), [kept]) => self.moved(op, kept),
@@ -196,6 +216,11 @@ impl Statistics<'_> {
                 models: Models::Unknown,
                 moved: of.moved,
             },
+            // A mean divides a sum by what is known in the round alone, such as the size of its cohort.
+            (None, Models::Sum) => Fact {
+                models: Models::Count(0.0),
+                moved: of.moved,
+            },
             _ => self.moved(op, of),
         }
     }
@@ -243,6 +268,22 @@ mod tests {
         moved_statistics(&linked(&own)).is_some()
     }
 
+    /// Whether a round moves running statistics.
+    fn round_moves(round: fn(&ServerCx, Server<Params>) -> Server<Params>) -> bool {
+        let own = Closure(move |m: &mut Definer| m.round(round));
+        moved_statistics(&linked(&own)).is_some()
+    }
+
+    /// The sum of what the clients of a cohort send, each within a bound.
+    fn sum(w: &Server<Params>, cohort: &Cohort) -> Server<Params> {
+        let d_k = w.broadcast(cohort).map(|k, w| {
+            let b = k.batch(10);
+            let g = grad(&w, |w| cross_entropy(k.forward(w, &b.x), &b.y));
+            ((&w - 0.1 * g) - w).clip(1.0)
+        });
+        d_k.sum()
+    }
+
     /// Whether a step of the server from its model and the mean of the clients' moves running statistics.
     fn moves(step: Step) -> bool {
         let own = Closure(move |m: &mut Definer| {
@@ -283,6 +324,39 @@ mod tests {
             w + d_k.weighted_sum(&a_k) / a_k.sum()
         }));
         assert!(!combining_moves(|w, d_k| w + d_k.mean()));
+    }
+
+    #[test]
+    fn sums_move_them_as_means_do() {
+        assert!(!round_moves(|server, w| {
+            let s_t = server.sample(0.5);
+            let sum = sum(&w, &s_t);
+            w + 0.5 * sum / s_t.num_clients()
+        }));
+        assert!(!round_moves(|server, w| {
+            let sum = sum(&w, &server.all_clients());
+            w + sum / 100.0
+        }));
+        assert!(round_moves(|server, w| {
+            let sum = sum(&w, &server.bernoulli(0.5));
+            w + sum.noise(0.1) / server.num_clients()
+        }));
+        assert!(round_moves(|server, w| {
+            let s_t = server.reshuffled(5_usize);
+            let sum = sum(&w, &s_t);
+            w + sum.tree_noise(0.1, &s_t) / 5.0
+        }));
+        assert!(round_moves(|server, w| {
+            let s_t = server.sample(0.5);
+            let v = 0.9 * server.state("v") + sum(&w, &s_t) / s_t.num_clients();
+            server.set_state("v", &v);
+            w + v
+        }));
+        assert!(round_moves(|server, w| {
+            let s_t = server.sample(0.5);
+            let sum = sum(&w, &s_t);
+            w + 1.5 * (sum / s_t.num_clients())
+        }));
     }
 
     #[test]

@@ -16,19 +16,24 @@
 //! ```
 //! Ops whose results are no longer read are left to `dce`.
 
-use fedround_ir::fed::{FedOp, Module, Op, OpKind, OptOp, Region};
+use std::collections::HashSet;
+
+use fedround_ir::fed::{FedOp, Module, Op, OpKind, OptOp, Region, Value};
 
 use super::algebra::{Definitions, Simpler};
 use super::rewrite::Replace;
+use crate::fed::analysis::uncalled;
 
 /// Simplifies every op. Returns whether anything changed.
 pub fn canonicalize(module: &mut Module) -> bool {
+    let uncalled = uncalled(module);
     let Module { funcs, hypers, .. } = module;
     let mut pass = Canonicalize {
         definitions: Definitions {
             hypers,
             ..Definitions::default()
         },
+        uncalled,
         replace: Replace::default(),
         changed: false,
     };
@@ -40,6 +45,8 @@ pub fn canonicalize(module: &mut Module) -> bool {
 
 struct Canonicalize<'m> {
     definitions: Definitions<'m>,
+    /// Values that are of clients that fail in the round, too.
+    uncalled: HashSet<Value>,
     replace: Replace,
     changed: bool,
 }
@@ -133,13 +140,15 @@ impl Canonicalize<'_> {
             return;
         };
         let advanced = op.differentiated();
+        let of_called = !op.operands.iter().all(|v| self.uncalled.contains(v));
         let yields = op.results.iter().zip(&region.yields);
         for (result, yielded) in yields.filter(|(_, yielded)| !advanced.contains(yielded)) {
             let arg = region.args.iter().skip(1).position(|arg| arg == yielded);
             let Some(operand) = arg.and_then(|index| op.operands.get(index)) else {
                 continue;
             };
-            if self.replace.get(*result) == *result {
+            let has_more_clients = of_called && self.uncalled.contains(operand);
+            if self.replace.get(*result) == *result && !has_more_clients {
                 self.replace.insert(*result, *operand);
                 self.changed = true;
             }

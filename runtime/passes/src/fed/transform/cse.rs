@@ -15,7 +15,7 @@
 
 use std::collections::HashMap;
 
-use fedround_ir::fed::{ArithOp, Effect, Module, Op, OpKind, Region, TreeOp, Value};
+use fedround_ir::fed::{ArithOp, Effect, ExternalOp, Module, Op, OpKind, Region, TreeOp, Value};
 
 use super::rewrite::Replace;
 
@@ -45,7 +45,7 @@ impl Cse {
             for inner in &mut op.regions {
                 self.region(inner);
             }
-            if op.kind.effect() == Effect::Pure {
+            if op.kind.effect() == Effect::Pure && !may_draw(&op.kind) {
                 if let Some(first) = seen.get(&key(&op)) {
                     for (result, first) in op.results.iter().zip(first) {
                         self.replace.insert(*result, *first);
@@ -60,6 +60,13 @@ impl Cse {
         region.ops = kept;
         self.replace.apply(&mut region.yields);
     }
+}
+
+/// Whether a registered function, of which nothing is known here, may draw random numbers: two calls are two
+/// draws. Calls that draw none are merged on tensors. Two equal passes through a model are one pass, with one
+/// mask of its dropout.
+fn may_draw(kind: &OpKind) -> bool {
+    matches!(kind, OpKind::External(ExternalOp::Function(_)))
 }
 
 /// What makes two ops equal. As text, 0 and -0 differ, as they must.

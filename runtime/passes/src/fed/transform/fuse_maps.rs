@@ -5,29 +5,34 @@
 //! together with its weight, and the weighted mean can add up one client after another (see
 //! [`stream`](crate::schedule::stream)).
 
+use std::collections::HashSet;
+
 use fedround_ir::fed::{FedOp, Module, Op, OpKind, OptOp, Region, Value};
 
 use super::rewrite::Replace;
+use crate::fed::analysis::uncalled;
 
 /// Fuses maps in each block of the server. Returns whether there were any.
 ///
 /// A map moves up to the map that it reads from. It stays if another map is between the two, also one in a
-/// loop, which could change client state that it reads, and if it loops over batches, whose order depends on
-/// the number of maps before it.
+/// loop, which could change client state that it reads, if it loops over batches, whose order depends on
+/// the number of maps before it, and if it differentiates by a value of the other map, whose running statistics
+/// a forward pass would advance.
 pub fn fuse_maps(module: &mut Module) -> bool {
     let mut changed = false;
+    let uncalled = uncalled(module);
     for func in &mut module.funcs {
-        changed |= in_region(&mut func.body);
+        changed |= in_region(&mut func.body, &uncalled);
     }
     changed
 }
 
-fn in_region(region: &mut Region) -> bool {
+fn in_region(region: &mut Region, uncalled: &HashSet<Value>) -> bool {
     let mut changed = false;
     let mut i = 0;
     while i < region.ops.len() {
         if is_map(&region.ops[i]) {
-            if let Some(into) = producer(&region.ops, i) {
+            if let Some(into) = producer(&region.ops, i, uncalled) {
                 let second = region.ops.remove(i);
                 merge(&mut region.ops[into], second);
                 changed = true;
@@ -35,7 +40,7 @@ fn in_region(region: &mut Region) -> bool {
             }
         } else {
             for inner in &mut region.ops[i].regions {
-                changed |= in_region(inner);
+                changed |= in_region(inner, uncalled);
             }
         }
         i += 1;
@@ -44,7 +49,7 @@ fn in_region(region: &mut Region) -> bool {
 }
 
 /// The map just before the `i`-th op, if that may become part of it.
-fn producer(ops: &[Op], i: usize) -> Option<usize> {
+fn producer(ops: &[Op], i: usize, uncalled: &HashSet<Value>) -> Option<usize> {
     let second = &ops[i];
     let into = ops[..i].iter().rposition(|op| op.contains(is_map))?;
     if !is_map(&ops[into]) {
@@ -52,7 +57,18 @@ fn producer(ops: &[Op], i: usize) -> Option<usize> {
     }
     let reads = |v| ops[into].results.contains(v);
     let known = |v: &Value| !ops[into + 1..i].iter().any(|op| op.results.contains(v));
-    let fuses = second.operands.iter().any(reads)
+    // A gradient advances the running statistics of its value, and would do so to what the first map yields.
+    let advanced = second.differentiated();
+    let args = second.regions.iter().flat_map(|r| r.args.iter().skip(1));
+    let advances = args
+        .zip(&second.operands)
+        .any(|(arg, v)| advanced.contains(arg) && ops[into].results.contains(v));
+    // The results of a map over uncalled clients are of all of them, also where another map reads them beside
+    // values of called clients.
+    let is_of_called = |op: &Op| !op.operands.iter().all(|v| uncalled.contains(v));
+    let fuses = !advances
+        && is_of_called(&ops[into]) == is_of_called(second)
+        && second.operands.iter().any(reads)
         && second.operands.iter().all(known)
         // On the server, code may read values around it.
         && second.regions.iter().flat_map(Region::reads).all(|v| known(&v))
@@ -126,6 +142,24 @@ mod tests {
         verify_linked(&module).unwrap();
         assert_eq!(maps(&module), 1);
         assert!(!fuse_maps(&mut module));
+    }
+
+    /// A forward pass in the gradient would move the running statistics of what the first map yields.
+    #[test]
+    fn a_map_that_differentiates_by_the_result_of_another_stays() {
+        use crate::testing::{Closure, linked};
+        use fedround::Definer;
+        use fedround::prelude::grad;
+
+        let mut module = linked(&Closure(|m: &mut Definer| {
+            m.round(|server, w| {
+                let w_k = w.broadcast(&server.all_clients()).map(|_, w| 2.0 * w);
+                let a_k = w_k.map(|_, w| grad(&w, |w| w.sq_norm()).sq_norm());
+                w_k.weighted_mean_by(&a_k)
+            });
+        }));
+        assert!(!fuse_maps(&mut module));
+        verify_linked(&module).unwrap();
     }
 
     #[test]

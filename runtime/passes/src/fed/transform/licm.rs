@@ -77,6 +77,8 @@ fn collect(region: &Region, inside: &mut HashSet<Value>, state: bool, fixed: &mu
         let pure = match op.kind.effect() {
             Effect::Writes | Effect::Draws => false,
             Effect::Reads => !state,
+            // It may draw random numbers, anew in each repetition.
+            Effect::Pure if matches!(op.kind, OpKind::External(ExternalOp::Function(_))) => false,
             Effect::Pure | Effect::Regions => true,
         };
         let known = op.operands.iter().all(|v| !inside.contains(v));
@@ -96,12 +98,12 @@ fn is_work(kind: &OpKind) -> bool {
     match kind {
         OpKind::Tree(_)
         | OpKind::Privacy(PrivacyOp::Clip | PrivacyOp::ClipRows | PrivacyOp::L1Rows)
-        | OpKind::External(ExternalOp::Apply(_) | ExternalOp::Loss(_) | ExternalOp::Function(_))
+        | OpKind::External(ExternalOp::Apply(_) | ExternalOp::Loss(_))
         | OpKind::Fed(FedOp::Public(..) | FedOp::Encode(_) | FedOp::LabelCounts) => true,
         OpKind::Fed(_) => kind.effect() == Effect::Reads,
         OpKind::Arith(_)
         | OpKind::Opt(_)
-        | OpKind::External(ExternalOp::Column(..))
+        | OpKind::External(ExternalOp::Column(..) | ExternalOp::Function(_))
         | OpKind::Privacy(
             PrivacyOp::Release(_)
             | PrivacyOp::Noise

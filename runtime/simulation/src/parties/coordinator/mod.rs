@@ -52,8 +52,8 @@ pub(crate) struct Coordinator {
     max_group: usize,
     /// The host of each client that is online.
     hosts: HashMap<usize, HostId>,
-    /// The values that each host was sent in this attempt and keeps for later regions.
-    delivered: HashSet<(HostId, Value)>,
+    /// The values that were sent in this attempt, and that hosts keep for later regions.
+    delivered: HashSet<(Receiver, Value)>,
     /// The hosts that replied in this attempt. Only these know for certain which attempt was committed before.
     replied: BTreeSet<HostId>,
     /// The clients that were lost in this attempt.
@@ -64,6 +64,13 @@ pub(crate) struct Coordinator {
     committed: BTreeMap<HostId, Committed>,
     /// The clients that were lost since the round began, and why.
     failures: Vec<(Vec<usize>, PartyError)>,
+}
+
+/// Whom a value was sent to: a host if all clients receive the same, and else a client.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Receiver {
+    Host(HostId),
+    Entry(Entry),
 }
 
 /// A region that runs at parties for the clients of a map.

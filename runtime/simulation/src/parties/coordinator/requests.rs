@@ -1,17 +1,17 @@
 //! Requests of the coordinator to a host.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use std::collections::btree_map;
 
 use fedround_ir::fed::Value;
 use fedround_passes::parties::{Input, Region, Source};
 
-use super::super::message::{Request, Run, Task};
+use super::super::message::{Entry, Request, Run, Task};
 use super::super::payload::Payload;
 use super::super::table::sent_leaves;
 use super::super::transport::HostId;
 use super::super::values::write_value;
-use super::{Coordinator, RegionCall};
+use super::{Coordinator, Receiver, RegionCall};
 use crate::context::missing;
 use crate::error::RunError;
 use crate::value::RuntimeValue;
@@ -31,7 +31,9 @@ impl Coordinator {
         let (mut values, mut sent) = (Payload::default(), vec![]);
         let inputs = call.region.inputs.iter().zip(call.job.operands);
         for (i, (input, operand)) in inputs.enumerate() {
-            let must_send = call.region.first_input(i).is_none() && self.must_send(host, input);
+            let entries = positions.iter().map(|&i| call.entry(i));
+            let must_send =
+                call.region.first_input(i).is_none() && self.must_send(host, input, entries);
             sent.push(must_send);
             if must_send {
                 add_input(&mut values, call, (input, operand), positions, shared)?;
@@ -69,19 +71,31 @@ impl Coordinator {
     /// values of all clients.
     pub(super) fn sends_sums(&self, region: &Region, clients: usize) -> bool {
         let mut outputs: Vec<usize> = region.sums.iter().map(|sum| sum.output).collect();
+        outputs.sort_unstable();
         outputs.dedup();
         self.sums && !outputs.is_empty() && 2 * region.sums.len() <= clients * outputs.len()
     }
 
     /// Whether an input has to be sent to a host. If the host keeps it, later requests of the attempt do not send it
     /// again.
-    fn must_send(&mut self, host: HostId, input: &Input) -> bool {
-        if matches!(input.source, Source::Region(_)) {
-            return false;
-        }
-        match input.keep {
-            true => self.delivered.insert((host, input.value)),
-            false => !self.delivered.contains(&(host, input.value)),
+    fn must_send(
+        &mut self,
+        host: HostId,
+        input: &Input,
+        entries: impl Iterator<Item = Entry>,
+    ) -> bool {
+        let delivered = &mut self.delivered;
+        let mut is_new = |to: Receiver| match input.keep {
+            true => delivered.insert((to, input.value)),
+            false => !delivered.contains(&(to, input.value)),
+        };
+        match input.source {
+            Source::Region(_) => false,
+            Source::Broadcast => is_new(Receiver::Host(host)),
+            // All entries of the request are counted, even after the first that is new.
+            Source::Scatter => {
+                entries.fold(false, |new, entry| is_new(Receiver::Entry(entry)) || new)
+            }
         }
     }
 }
@@ -104,8 +118,8 @@ fn add_input(
     match operand {
         RuntimeValue::Broadcast(_, value) => {
             let payload = match shared.entry(input.value) {
-                Entry::Occupied(payload) => payload.into_mut(),
-                Entry::Vacant(entry) => {
+                btree_map::Entry::Occupied(payload) => payload.into_mut(),
+                btree_map::Entry::Vacant(entry) => {
                     let mut payload = Payload::default();
                     write_value(&mut payload, &input.name, what, value)?;
                     entry.insert(payload)
