@@ -3,7 +3,6 @@
 //! A map over gathered values runs on the server, once for each client. Its code may also read values of the
 //! server.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use burn::tensor::DispatchTensor;
@@ -11,10 +10,11 @@ use fedround_ir::fed::{FedOp, Op, OpKind, Place, Value};
 use fedround_passes::schedule::{Block, Control};
 
 use super::observer::{Observer, show};
+use super::operands::operands;
 use super::server::Server;
 use crate::aggregate::reduction::{Reduction, bytes};
 use crate::client::ClientOutcome;
-use crate::context::{RoundContext, missing};
+use crate::context::RoundContext;
 use crate::error::RunError;
 use crate::interpreter::has_rows;
 use crate::non_finite::Diverged;
@@ -159,19 +159,6 @@ impl Server<'_> {
         }
         server_values
     }
-}
-
-/// The operands of a map or reduction, with a value for each client that all of them have.
-pub(super) fn operands<'e>(
-    op: &Op,
-    env: &'e Env,
-) -> Result<(Arc<[usize]>, Vec<Cow<'e, RuntimeValue>>), RunError> {
-    let values = op.operands.iter().filter_map(|v| env.peek(*v));
-    let ids = RuntimeValue::common_clients(values).ok_or_else(|| missing(op, "cohort"))?;
-    let of_cohort = |v: &Value| env.peek(*v).and_then(|value| value.of_clients(&ids));
-    let operands = op.operands.iter().map(of_cohort).collect::<Option<_>>();
-    let operands = operands.ok_or_else(|| missing(op, "value of each client"))?;
-    Ok((ids, operands))
 }
 
 /// The results of a map over all clients so far.

@@ -15,6 +15,7 @@ mod mix;
 mod mixing_weights;
 mod non_finite_clients;
 mod observer;
+mod operands;
 mod progress;
 mod readback;
 mod sequential_clients;

@@ -8,10 +8,10 @@ use fedround_random::{Drawer, Purpose, StreamKey};
 
 use super::RoundStats;
 use super::initial_params::initial_params;
-use super::map::operands;
 use super::mixing_weights::matrix;
 use super::non_finite_clients::NonFiniteClients;
 use super::observer::{Observer, show_all};
+use super::operands::operands;
 use super::progress::{Readback, RoundCounters, Uploads};
 use crate::aggregate::reduction::Reduction;
 use crate::context::{RoundContext, missing};
