@@ -177,8 +177,12 @@ impl Run {
     /// Keeps clients' states in this file where they outgrow
     /// [`Settings::client_memory`]; see
     /// [`Simulation::set_client_store`].
-    pub fn set_client_store(&mut self, path: impl Into<PathBuf>) {
-        self.simulation.set_client_store(path);
+    ///
+    /// # Errors
+    ///
+    /// As [`Simulation::set_client_store`].
+    pub fn set_client_store(&mut self, path: impl Into<PathBuf>) -> Result<(), ExperimentError> {
+        Ok(self.simulation.set_client_store(path)?)
     }
 
     /// Runs the code of clients at parties instead of here; see

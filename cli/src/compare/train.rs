@@ -200,7 +200,7 @@ fn one(
         Some(found) => {
             let archive = &found.archive;
             let mut job = Job::to_restore(catalog, &cell.settings, data.clone(), Some(archive))?;
-            job.keep_clients(dir);
+            job.keep_clients(dir)?;
             job.restore(archive)?;
             Ok(Some((job, found)))
         }
@@ -213,7 +213,7 @@ fn one(
         Some((job, found)) => (job, Some(found)),
         None => {
             let mut job = Job::new(catalog, &cell.settings, data.clone())?;
-            job.keep_clients(dir);
+            job.keep_clients(dir)?;
             record::clear(dir)?;
             (job, None)
         }
