@@ -227,8 +227,9 @@ fn of_experiment(error: &ExperimentError) -> Option<&'static str> {
         }
         ExperimentError::NoChoice {
             validation: Some(_),
+            ..
         } => "fewer --clients or another --partition gives each client more examples",
-        ExperimentError::NoChoice { validation: None } => {
+        ExperimentError::NoChoice { .. } => {
             "--validation 0.1 holds a tenth of each client's training examples back"
         }
         ExperimentError::PublicShare { .. } => "0.1 is a tenth of the training examples",

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fedround::Auxiliaries;
+use fedround::experiment::Keep;
 use fedround_data::{DataLocation, Dataset, InputEncoding, Partition};
 use fedround_models::{AuxiliaryTask, Leaf, Task, Weights, WeightsError};
 
@@ -111,8 +112,11 @@ impl TrainedRun {
             ..flags.over(file)
         };
         settings.data = place;
-        // Who had what of the run's data says nothing of other data.
-        settings.run.partition = Partition::Iid;
+        // Only the test set of other data is used, and it may have fewer training examples than the run has
+        // clients. None of them are validation examples, by which a model could be chosen.
+        settings.run.partition = Partition::Shared { per_client: 1 };
+        settings.run.validation = None;
+        settings.run.keep = Keep::Last;
         Ok(())
     }
 

@@ -35,7 +35,7 @@ pub struct LowRank {
     pub alpha: f32,
 }
 
-/// A text names no [`Train`].
+/// A text names no [`Train`], or a value is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("train: expected all, lora:RANK or lora:RANK:ALPHA, as in lora:8, found `{found}`")]
 pub struct TrainError {
@@ -77,6 +77,17 @@ impl fmt::Display for Train {
             }
             Self::LowRank(LowRank { rank, alpha }) => write!(f, "lora:{rank}:{alpha}"),
         }
+    }
+}
+
+impl Train {
+    /// Checks a value that a program made, by the rules of its text.
+    ///
+    /// # Errors
+    ///
+    /// The rank is 0, or α is not above 0.
+    pub fn check(self) -> Result<(), TrainError> {
+        self.to_string().parse::<Self>().map(drop)
     }
 }
 

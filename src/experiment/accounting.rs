@@ -20,6 +20,7 @@ impl Run {
                 some: faults.dropout > 0.0 || faults.deadline.is_some(),
                 // Where all are equally fast, those that were drawn first take part: a cohort like any other.
                 slow: faults.over_select > 1.0 && faults.has_clock(),
+                late: self.settings.late_client.is_some(),
             },
             delta: self.settings.delta,
         }

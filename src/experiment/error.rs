@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use fedround_data::{AugmentError, ColumnError, DataError, PartitionError};
 use fedround_exec::CompileError;
 use fedround_metrics::MetricError;
-use fedround_models::{LowRankError, ModelError, WeightsError};
+use fedround_models::{LowRankError, ModelError, TrainError, WeightsError};
 use fedround_passes::report::number_format::bytes;
-use fedround_simulation::{CheckpointError, RunError, ServerStateError};
+use fedround_simulation::{CheckpointError, LateClientError, RunError, ServerStateError};
 use fedround_store::StoreError;
 
-use super::Report;
+use super::input_error::InputError;
 use super::memory::MemoryEstimate;
+use super::report::Report;
 use crate::model_source::GraphError;
 
 /// Why an experiment could not start, or stopped before its last round.
@@ -36,17 +37,15 @@ pub enum ExperimentError {
     /// The weights to start from cannot be read, or do not fit the model.
     #[error(transparent)]
     Weights(#[from] WeightsError),
+    /// Adapters have no rank, or a scale that is not above 0.
+    #[error(transparent)]
+    Train(#[from] TrainError),
     /// Adapters fit no layer of the model.
     #[error(transparent)]
     LowRank(#[from] LowRankError),
-    /// Examples to predict are of another shape than the data's.
-    #[error("expected inputs of the shape {expected:?}, as the data's are, found {found:?}")]
-    InputShape {
-        /// The data's.
-        expected: Vec<usize>,
-        /// The examples'.
-        found: Vec<usize>,
-    },
+    /// What a program brings does not fit together.
+    #[error(transparent)]
+    Input(#[from] InputError),
     /// A round or an evaluation failed.
     #[error(transparent)]
     Run(Box<RunError>),
@@ -58,6 +57,12 @@ pub enum ExperimentError {
     Zero {
         /// The setting.
         name: &'static str,
+    },
+    /// More clients than a federation can have.
+    #[error("clients: expected at most {}, found {found}", u32::MAX)]
+    TooManyClients {
+        /// The number.
+        found: usize,
     },
     /// More worker threads than any machine can use.
     #[error(
@@ -83,67 +88,6 @@ pub enum ExperimentError {
         /// The fraction.
         found: f64,
     },
-    /// A share of the training examples is to be public, and they were dealt by hand.
-    #[error(
-        "a public share is drawn before examples are dealt, and these are dealt already; give public examples with `Experiment::public_examples`"
-    )]
-    PublicShareOfSplits,
-    /// A share of the training examples is to be public, and they are one party's own.
-    #[error(
-        "a public share is drawn from the dataset of the whole federation, and the examples here are one party's own; give public examples with `Experiment::public_examples`"
-    )]
-    PublicShareOfParty,
-    /// A party is to have a client that the federation does not have.
-    #[error(
-        "client {client} of a party: expected a number below the federation's {clients} clients"
-    )]
-    PartyClient {
-        /// Its number.
-        client: usize,
-        /// How many clients the federation has.
-        clients: usize,
-    },
-    /// A client is given an example that the dataset does not have.
-    #[error(
-        "splits: `{part}` of client {client} has the index {index}, and the dataset has {examples} {of} examples, numbered from 0"
-    )]
-    SplitIndex {
-        /// The client.
-        client: usize,
-        /// `train`, `validation` or `test`.
-        part: &'static str,
-        /// The index.
-        index: usize,
-        /// How many examples there are.
-        examples: usize,
-        /// `training` or `test`.
-        of: &'static str,
-    },
-    /// A classifier does not give a number for each class.
-    #[error(
-        "model `{model}`: `forward` gives a tensor of shape {found:?} for one example, expected [1, {classes}], a number for each of the data's {classes} classes"
-    )]
-    Outputs {
-        /// The model.
-        model: String,
-        /// How many classes the data has.
-        classes: usize,
-        /// The shape that was found.
-        found: Vec<usize>,
-    },
-    /// Public examples have other columns than the training examples.
-    #[error(
-        "public examples need the column `{column}` of the training examples, of shape {expected:?}{}",
-        found.as_ref().map_or(String::new(), |found| format!("; found shape {found:?}"))
-    )]
-    PublicColumn {
-        /// The column's name.
-        column: String,
-        /// The shape of one training example's.
-        expected: Vec<usize>,
-        /// That of a public one's, where there is such a column.
-        found: Option<Vec<usize>>,
-    },
     /// A fraction of validation examples outside of (0, 1).
     #[error("validation: expected a fraction above 0 and below 1, found {found}")]
     Validation {
@@ -164,17 +108,22 @@ pub enum ExperimentError {
         /// Bytes that this process may use.
         limit: u64,
     },
-    /// The best model is to be kept, and nothing says which one is best.
-    #[error("cannot keep the best model: {}", match validation {
+    /// The run has to choose by validation examples, and nobody has any.
+    #[error("cannot {action}: {}", match validation {
         None => "no client holds validation examples back to choose it on".to_owned(),
         Some(share) => format!(
             "every client has too few examples to hold a share of {share} back for validation: it would be none, or all of them"
         ),
     })]
     NoChoice {
+        /// What is chosen, as in `keep the best model`.
+        action: &'static str,
         /// The share of its examples that each client holds back.
         validation: Option<f64>,
     },
+    /// The late client trains beside a share of the others that is none.
+    #[error("late client: {0}")]
+    LateClient(#[from] LateClientError),
     /// The late client would never join.
     #[error("the late client joins after round {after}, but the run has only {rounds} rounds")]
     Late {

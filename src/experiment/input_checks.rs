@@ -1,13 +1,15 @@
 //! Checks of what a caller's program brings: the examples of each client, and the model.
 
-use fedround_data::Dataset;
 use fedround_data::partition::Split;
+use fedround_data::{Column, Dataset, Examples};
+use fedround_dsl::Objective;
 use fedround_exec::{CompileError, Program};
 use fedround_ir::fed::Kind;
 use fedround_passes::lowering::Frontend;
 use fedround_simulation::RunError;
 
-use super::ExperimentError;
+use super::{ExperimentError, InputError};
+use crate::model_source::ModelSource;
 
 /// Fails for examples that a dataset does not have, and for clients that have none to train on.
 pub(super) fn check_splits(splits: &[Split], data: &Dataset) -> Result<(), ExperimentError> {
@@ -29,17 +31,79 @@ pub(super) fn check_splits(splits: &[Split], data: &Dataset) -> Result<(), Exper
             ("test", "test", &split.test, data.test.len()),
         ] {
             if let Some(&index) = indices.iter().find(|index| **index >= examples) {
-                return Err(ExperimentError::SplitIndex {
+                return Err(InputError::SplitIndex {
                     client,
                     part,
                     index,
                     examples,
                     of,
-                });
+                }
+                .into());
             }
         }
     }
     Ok(())
+}
+
+/// The column of texts, which bundled models look up in a table of vectors.
+const TOKENS: &str = "tokens";
+
+/// Fails for a token that a bundled model has no vector for. Models of a caller's own say themselves what they
+/// read.
+pub(super) fn check_tokens(
+    (model, objective): (&ModelSource, &Objective),
+    data: &Dataset,
+    parts: &[(&'static str, &Examples)],
+) -> Result<(), ExperimentError> {
+    let bundled = matches!(model, ModelSource::Bundled(_));
+    if !bundled || !objective.inputs.iter().any(|input| input == TOKENS) {
+        return Ok(());
+    }
+    let (tokens, of) = match &data.language {
+        Some(language) => (language.vocabulary.len(), "word"),
+        None => (data.classes, "class"),
+    };
+    let known = |id: i32| usize::try_from(id).is_ok_and(|id| id < tokens);
+    for &(examples, part) in parts {
+        let Some(column) = part.column(TOKENS) else {
+            continue;
+        };
+        let mut ids = vec![0; column.features()];
+        for index in 0..column.len() {
+            column.gather_ids_into(&[index], &mut ids)?;
+            if let Some(&found) = ids.iter().find(|id| !known(**id)) {
+                let token = InputError::Token {
+                    examples,
+                    index,
+                    found,
+                    model: model.name().to_owned(),
+                    tokens,
+                    of,
+                };
+                return Err(token.into());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Fails for a column of other elements than the data's, or of another shape.
+pub(super) fn check_column(
+    examples: &'static str,
+    own: &Column,
+    found: Option<&Column>,
+) -> Result<(), InputError> {
+    let text = |column: &Column| format!("{} of shape {:?}", column.element(), column.shape());
+    let (expected, found) = (text(own), found.map(text));
+    match found.as_ref() == Some(&expected) {
+        true => Ok(()),
+        false => Err(InputError::Column {
+            examples,
+            column: own.name().to_owned(),
+            expected,
+            found,
+        }),
+    }
 }
 
 /// Fails for a classifier that does not give one number per class, because its accuracy would be counted wrongly,
@@ -63,11 +127,12 @@ pub(super) fn check_outputs(program: &Program) -> Result<(), ExperimentError> {
         .first()
         .map(|(_, value)| &graph.type_of(*value).shape)
     {
-        Some(found) if found[..] != expected => Err(ExperimentError::Outputs {
+        Some(found) if found[..] != expected => Err(InputError::Outputs {
             model: model.name().to_owned(),
             classes: model.task().classes,
             found: found.to_vec(),
-        }),
+        }
+        .into()),
         _ => Ok(()),
     }
 }

@@ -63,15 +63,16 @@ impl MemoryEstimate {
         let largest = steps.map(|(graph, _)| cost(graph).peak).max();
         let mut states = States::default();
         states.find(program, &program.schedule().round);
-        let state = model * states.clients.len() as u64;
+        let state = model.saturating_mul(states.clients.len() as u64);
         // Beside the budget: states that a round reads, sets, and writes to the file.
-        let most = budget.map(|budget| budget as u64 + 3 * state * cohort as u64);
+        let touched = state.saturating_mul(3).saturating_mul(cohort as u64);
+        let most = budget.map(|budget| touched.saturating_add(budget as u64));
         Ok(Self {
             // Sums are in 64 bits.
             server: model * (3 + states.server.len() as u64),
             steps: at_once * largest.unwrap_or_default(),
             cohort: model * (WAITING * workers as u64).min(cohort as u64),
-            states: (state * trained).min(most.unwrap_or(u64::MAX)),
+            states: state.saturating_mul(trained).min(most.unwrap_or(u64::MAX)),
         })
     }
 

@@ -39,6 +39,7 @@ mod error;
 mod evaluation;
 mod initial_weights;
 mod input_checks;
+mod input_error;
 mod keep;
 mod language;
 mod memory;
@@ -78,6 +79,7 @@ pub use client_models::ClientModels;
 pub use client_scores::{ClientScore, ClientScores};
 pub use error::ExperimentError;
 pub use initial_weights::InitialWeights;
+pub use input_error::InputError;
 pub use keep::{Keep, KeepError};
 pub use memory::MemoryEstimate;
 pub use model_file::write_model;
@@ -232,11 +234,12 @@ impl Experiment {
         data.check()?;
         let (clients, seed) = (self.settings.clients, self.settings.dealing_seed());
         let (data, public) = match (&self.public, self.settings.public_share) {
+            (Some(_), Some(_)) => return Err(InputError::PublicTwice.into()),
             (None, Some(_)) if splits.is_some() => {
-                return Err(ExperimentError::PublicShareOfSplits);
+                return Err(InputError::PublicShareOfSplits.into());
             }
             (None, Some(_)) if self.party.as_ref().is_some_and(|party| party.own) => {
-                return Err(ExperimentError::PublicShareOfParty);
+                return Err(InputError::PublicShareOfParty.into());
             }
             (None, Some(share)) => public::set_aside(data, share, seed),
             (given, _) => (data, given.clone()),

@@ -1,9 +1,11 @@
 //! What the clients of one party have of a dataset.
 
+use std::collections::HashSet;
+
 use fedround_data::Dataset;
 use fedround_data::partition::{PartitionError, Split};
 
-use super::{ExperimentError, Settings};
+use super::{ExperimentError, InputError, Settings};
 
 /// The clients of a federation that are at one party.
 #[derive(Clone, Debug)]
@@ -21,7 +23,7 @@ impl PartyShare {
     ///
     /// # Errors
     ///
-    /// A client that the federation does not have, or a dataset that cannot be dealt.
+    /// A client that the federation does not have or that is named twice, or a dataset that cannot be dealt.
     pub fn splits(
         &self,
         settings: &Settings,
@@ -30,10 +32,12 @@ impl PartyShare {
     ) -> Result<Vec<Split>, ExperimentError> {
         let (all, seed) = (settings.clients, settings.dealing_seed());
         if let Some(&client) = self.clients.iter().find(|client| **client >= all) {
-            return Err(ExperimentError::PartyClient {
-                client,
-                clients: all,
-            });
+            let clients = all;
+            return Err(InputError::PartyClient { client, clients }.into());
+        }
+        let mut known = HashSet::new();
+        if let Some(&client) = self.clients.iter().find(|client| !known.insert(**client)) {
+            return Err(InputError::PartyClientTwice { client }.into());
         }
         let deal = |clients: usize| -> Result<Vec<Split>, PartitionError> {
             settings.partition.deal(data, clients, seed)
@@ -94,6 +98,13 @@ mod tests {
         };
         let error = unknown.splits(&settings, &data, false).unwrap_err();
         assert!(error.to_string().contains("client 4"), "{error}");
+
+        for own in [false, true] {
+            let clients = vec![3, 1, 3];
+            let twice = PartyShare { clients, own };
+            let error = twice.splits(&settings, &data, false).unwrap_err();
+            assert!(error.to_string().starts_with("client 3 is named twice"));
+        }
 
         // A dataset of its own is dealt to its clients alone.
         let all: Vec<usize> = (0..data.train.len()).collect();

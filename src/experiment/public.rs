@@ -8,7 +8,8 @@ use fedround_ir::fed::{FedOp, Op, OpKind};
 use fedround_random::{Purpose, StreamKey, permutation};
 use fedround_simulation::RunError;
 
-use super::ExperimentError;
+use super::input_checks::check_column;
+use super::{ExperimentError, InputError};
 
 /// Sets a share of the training examples aside, rounded, but at least one and never all; gives the dataset
 /// with the others, in their order, and those.
@@ -35,11 +36,14 @@ pub(super) fn set_aside(
     (Arc::new(data), (!examples.is_empty()).then_some(examples))
 }
 
+/// What messages call them.
+pub(super) const NAME: &str = "public examples";
+
 /// Fails for an algorithm that reads public examples where there are none, and for public examples of other
-/// columns than the training examples.
+/// columns or classes than the training examples.
 pub(super) fn check(
     program: &Program,
-    train: &Examples,
+    data: &Dataset,
     public: Option<&Examples>,
 ) -> Result<(), ExperimentError> {
     let Some(public) = public else {
@@ -54,15 +58,11 @@ pub(super) fn check(
             None => Ok(()),
         };
     };
-    for own in train.columns() {
-        let found = public.column(own.name()).map(|column| column.shape());
-        if found != Some(own.shape()) {
-            return Err(ExperimentError::PublicColumn {
-                column: own.name().to_owned(),
-                expected: own.shape().to_vec(),
-                found: found.map(<[usize]>::to_vec),
-            });
-        }
+    if public.is_empty() {
+        return Err(InputError::NoPublicExamples.into());
     }
-    Ok(())
+    for own in data.train.columns() {
+        check_column(NAME, own, public.column(own.name()))?;
+    }
+    Ok(data.check_labels("public", public)?)
 }

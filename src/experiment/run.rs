@@ -16,7 +16,7 @@ use super::client_examples::{dealt, turned};
 use super::client_scores::ClientTests;
 use super::compile::{simulation, trace};
 use super::evaluation::TestSet;
-use super::input_checks::check_outputs;
+use super::input_checks::{check_outputs, check_tokens};
 use super::language::LanguageTest;
 use super::memory::{self, MemoryEstimate};
 use super::start::Start;
@@ -84,16 +84,19 @@ impl Run {
         settings.auxiliaries = used;
         let name = experiment.model.name();
         let language = LanguageTest::new(&data, name, &model.objective(), settings.beam)?;
+        let mut read = vec![
+            ("training examples", &data.train),
+            ("test examples", &data.test),
+        ];
+        read.extend(public.iter().map(|public| (public::NAME, public)));
+        check_tokens((&experiment.model, &model.objective()), &data, &read)?;
         let each = settings
             .track_clients
             .then(|| ClientTests::new(&data, &splits))
             .transpose()?;
         let tests = TestSet::new(data.test.clone(), &splits, language, each)?;
         let validation = ValidationSet::new(&examples, &splits);
-        if settings.keep.best() && validation.is_none() {
-            let validation = settings.validation;
-            return Err(ExperimentError::NoChoice { validation });
-        }
+        check_choices(&settings, validation.as_ref(), experiment.party.is_some())?;
         let dataset = FederatedDataset {
             examples,
             client_indices: dealt(splits, algorithm.centralized()),
@@ -101,7 +104,7 @@ impl Run {
         let mut passes = PassManager::observed_by(experiment.passes.clone());
         let mut simulation = simulation(&settings, algorithm, model, dataset, &mut passes)?;
         check_outputs(simulation.program())?;
-        public::check(simulation.program(), &data.train, public.as_ref())?;
+        public::check(simulation.program(), &data, public.as_ref())?;
         if let Some(public) = public {
             simulation = simulation.with_public(public);
         }
@@ -177,8 +180,12 @@ impl Run {
     /// Keeps clients' states in this file where they outgrow
     /// [`Settings::client_memory`]; see
     /// [`Simulation::set_client_store`].
-    pub fn set_client_store(&mut self, path: impl Into<PathBuf>) {
-        self.simulation.set_client_store(path);
+    ///
+    /// # Errors
+    ///
+    /// As [`Simulation::set_client_store`].
+    pub fn set_client_store(&mut self, path: impl Into<PathBuf>) -> Result<(), ExperimentError> {
+        Ok(self.simulation.set_client_store(path)?)
     }
 
     /// Runs the code of clients at parties instead of here; see
@@ -235,6 +242,30 @@ impl Run {
     /// The simulation by itself, for callers that train round by round.
     pub fn into_simulation(self) -> Simulation {
         self.simulation
+    }
+}
+
+/// An error if the run chooses by validation examples, and no client has enough examples to hold any back. A party
+/// does not see those of others, and does not end phases.
+fn check_choices(
+    settings: &Settings,
+    validation: Option<&ValidationSet>,
+    of_party: bool,
+) -> Result<(), ExperimentError> {
+    let share = settings.validation;
+    let action = if settings.keep.best() {
+        "keep the best model"
+    } else if settings.goal.is_some() && share.is_some() && !of_party {
+        "tell when the goal is reached"
+    } else {
+        return Ok(());
+    };
+    match validation {
+        Some(_) => Ok(()),
+        None => Err(ExperimentError::NoChoice {
+            action,
+            validation: share,
+        }),
     }
 }
 

@@ -99,7 +99,7 @@ impl Experiment {
     }
 
     /// Gives the server and every client these examples, in place of a share of the training examples. They
-    /// must have the columns of those, of the same shapes.
+    /// must have the columns of those, of the same elements and shapes, and labels that are classes of the data.
     #[must_use]
     pub fn public_examples(mut self, examples: Examples) -> Self {
         self.public = Some(examples);

@@ -58,8 +58,8 @@ pub struct Settings {
     /// Which models the report has; the best one needs validation examples.
     pub keep: Keep,
     /// Accuracy in (0, 1] that ends the first phase of the algorithm: the phase's other rounds are left
-    /// out, and of an algorithm without phases all others. It is measured on validation examples; where
-    /// there are none, on the test set, whose accuracy is then no unbiased estimate. LG-FedAvg ends its rounds of
+    /// out, and of an algorithm without phases all others. It is measured on validation examples; without
+    /// [`validation`](Self::validation), on the test set, whose accuracy is then no unbiased estimate. LG-FedAvg ends its rounds of
     /// FedAvg so (Liang, Liu et al. 2020, section 3.1).
     pub goal: Option<f64>,
     /// Examples in a batch of an evaluation.
@@ -159,8 +159,8 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// A count of zero, thousands of threads, an accuracy or fraction that is out of range, or a late client
-    /// that would never join.
+    /// A count of zero, billions of clients, thousands of threads, an accuracy or fraction that is out of range, adapters, steps of
+    /// augmentation or speeds that their texts could not say, or a late client that would never join.
     pub fn check(&self, rounds: usize) -> Result<(), ExperimentError> {
         let counts = [
             ("rounds", rounds),
@@ -180,6 +180,10 @@ impl Settings {
                 found: self.threads,
             });
         }
+        if u32::try_from(self.clients).is_err() {
+            let found = self.clients;
+            return Err(ExperimentError::TooManyClients { found });
+        }
         if let Some(found) = self.goal.filter(|goal| !(*goal > 0.0 && *goal <= 1.0)) {
             return Err(ExperimentError::Accuracy {
                 name: "goal",
@@ -195,14 +199,18 @@ impl Settings {
         if let Some(found) = self.public_share.filter(|f| !(*f > 0.0 && *f < 1.0)) {
             return Err(ExperimentError::PublicShare { found });
         }
+        self.train.check()?;
+        self.augment.check()?;
         // Whether lists are long enough is known once the clients are dealt.
         self.faults.check(0).map_err(RunError::from)?;
-        match self.late_client {
-            Some(LateClient { after, .. }) if after >= rounds => {
-                Err(ExperimentError::Late { after, rounds })
+        if let Some(late) = self.late_client {
+            late.check()?;
+            let LateClient { after, .. } = late;
+            if after >= rounds {
+                return Err(ExperimentError::Late { after, rounds });
             }
-            _ => Ok(()),
         }
+        Ok(())
     }
 }
 

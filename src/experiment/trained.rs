@@ -3,6 +3,7 @@
 use fedround_data::Examples;
 use fedround_simulation::Evaluation;
 
+use super::input_checks::{check_column, check_tokens};
 use super::{ExperimentError, Run};
 
 impl Run {
@@ -34,19 +35,21 @@ impl Run {
     }
 
     /// The probabilities of the classes of each example, by the server's model. Labels are not looked
-    /// at; inputs are of the shape that the data's examples have.
+    /// at; inputs are of the elements and shapes that the data's examples have.
     ///
     /// # Errors
     ///
-    /// The examples have another shape, or see [`ExperimentError`].
+    /// The examples have other inputs, or see [`ExperimentError`].
     pub fn predict(&self, examples: &Examples) -> Result<Vec<Vec<f64>>, ExperimentError> {
-        let (expected, found) = (self.data.test.shape(), examples.shape());
-        if expected != found {
-            return Err(ExperimentError::InputShape {
-                expected: expected.to_vec(),
-                found: found.to_vec(),
-            });
+        const NAME: &str = "examples to predict";
+        let (own, objective) = (&self.data.test, self.program().model().objective());
+        check_column(NAME, own.x(), Some(examples.x()))?;
+        for input in &objective.inputs {
+            if let Some(own) = own.column(input) {
+                check_column(NAME, own, examples.column(input))?;
+            }
         }
+        check_tokens((&self.model, &objective), &self.data, &[(NAME, examples)])?;
         let logits = self.simulation.logits(examples)?;
         let rows = logits.chunks(self.data.classes.max(1));
         Ok(rows.map(softmax).collect())

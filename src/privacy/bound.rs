@@ -37,35 +37,14 @@ pub(super) enum NoBound {
         "over-selection of clients calls more than a cohort has and the fastest take part, so who takes part is not drawn at random"
     )]
     OverSelect,
+    /// The late client is in every cohort, beside another share of the others.
+    #[error(
+        "a late client takes part in every round after it joins, with another share of the other clients than the algorithm draws"
+    )]
+    Late,
     /// The noise or its bound is not above 0.
     #[error("the noise or its bound is not above 0")]
     NoNoise,
-}
-
-/// Who of the clients that a round draws may be missing from its sums.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Missed {
-    /// Some may fail or be late, or did.
-    pub some: bool,
-    /// Those that are not among the fastest.
-    pub slow: bool,
-}
-
-impl Missed {
-    /// Fails if noise on sums over one cohort has no known bound without them. A sum of fewer is one in which
-    /// they send zeros; the mean of fewer has another divisor.
-    pub(super) fn check(self, joint: &[&Mechanism]) -> Result<(), NoBound> {
-        for sum in joint.iter().filter_map(|mechanism| mechanism.cohort) {
-            match sum.draw {
-                Draw::Fraction(fraction) if self.slow && fraction < 1.0 => {
-                    return Err(NoBound::OverSelect);
-                }
-                Draw::Fraction(_) if self.some && sum.mean => return Err(NoBound::Fewer),
-                Draw::Fraction(_) | Draw::Bernoulli(_) | Draw::Passes(_) => {}
-            }
-        }
-        Ok(())
-    }
 }
 
 impl From<MetricError> for NoBound {
@@ -201,7 +180,7 @@ pub fn smaller_delta(program: &Program, delta: f64, examples: usize) -> Option<f
 #[cfg(test)]
 mod tests {
     use fedround_ir::Loc;
-    use fedround_passes::fed::{CohortSum, Unit};
+    use fedround_passes::fed::Unit;
 
     use super::*;
 
@@ -276,34 +255,5 @@ mod tests {
         assert_eq!(replaced(&l2, 30.0, 1e-5), Err(NoBound::Laplace));
         let none = mechanism(NoiseKind::Gaussian, 0.0, 1.0);
         assert_eq!(replaced(&none, 1.0, 1e-5), Err(NoBound::NoNoise));
-    }
-
-    #[test]
-    fn clients_that_do_not_answer_matter_to_means_and_to_cohorts_that_are_drawn() {
-        let [some, slow] = [(true, false), (false, true)].map(|(some, slow)| Missed { some, slow });
-        let fixed = Draw::Fraction(0.5);
-        for (missed, draw, mean, expected) in [
-            (Missed::default(), fixed, true, Ok(())),
-            (some, fixed, true, Err(NoBound::Fewer)),
-            (some, fixed, false, Ok(())),
-            (some, Draw::Bernoulli(0.5), false, Ok(())),
-            (some, Draw::Passes(3), false, Ok(())),
-            (slow, fixed, true, Err(NoBound::OverSelect)),
-            (slow, fixed, false, Err(NoBound::OverSelect)),
-            (slow, Draw::Fraction(1.0), true, Ok(())),
-            (slow, Draw::Bernoulli(0.5), false, Ok(())),
-        ] {
-            let cohort = CohortSum {
-                draw,
-                mean,
-                tree: false,
-                shared: None,
-            };
-            let on_sum = Mechanism {
-                cohort: Some(cohort),
-                ..mechanism(NoiseKind::Gaussian, 4.0, 1.0)
-            };
-            assert_eq!(missed.check(&[&on_sum]), expected, "{missed:?} {cohort:?}");
-        }
     }
 }

@@ -8,12 +8,14 @@
 mod bound;
 mod cohort_passes;
 mod grounds;
+mod missed;
 mod spent;
 mod statement;
 
-pub use bound::{DELTA, Missed, delta_text, smaller_delta};
+pub use bound::{DELTA, delta_text, smaller_delta};
 pub use fedround_passes::fed::Unit;
 pub use grounds::Grounds;
+pub use missed::Missed;
 pub(crate) use spent::spent;
 pub use spent::{AccountingInputs, Guarantee, NoiseSource, Spent};
 pub use statement::{StatementInputs, statement};

@@ -6,9 +6,10 @@ use fedround_metrics::accountant::Steps;
 use fedround_passes::fed::{Mechanism, NoiseKind, Unit, mechanisms};
 use serde::{Deserialize, Serialize};
 
-use super::bound::{Missed, NoBound, of_passes, replaced, round_up, rounds_of, usual_steps};
+use super::bound::{NoBound, of_passes, replaced, round_up, rounds_of, usual_steps};
 use super::cohort_passes::InPasses;
 use super::grounds::Grounds;
+use super::missed::Missed;
 
 /// Where noise comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]

@@ -4,7 +4,7 @@ use fedround::Experiment;
 use fedround::algorithms::{Adcol, FedAvg, FedRep, LgFedAvg, Moon, Scaffold, Solo};
 use fedround::experiment::ClientModels;
 use fedround::prelude::*;
-use fedround::simulation::{CohortBatch, PersonalModels, RunError, Simulation};
+use fedround::simulation::{ByteSize, CohortBatch, PersonalModels, RunError, Simulation};
 
 use crate::common::{bits, dealt, digits, federation, on_threads, weights};
 
@@ -81,6 +81,39 @@ fn results_are_the_same_with_any_memory() {
             assert!(now <= budget + all, "{now} of {all}, {}", algorithm.name());
         }
     }
+}
+
+/// A run may name the file of its states at any time, and go on from it.
+#[test]
+fn states_move_to_a_file_that_is_named_later() {
+    let dir = tempfile::tempdir().unwrap();
+    let prepare = || {
+        let experiment = Experiment::new(Scaffold::default()).model("logistic");
+        let experiment = experiment.data(digits(90, 10)).clients(CLIENTS).threads(1);
+        experiment.client_memory(ByteSize(0)).prepare(4).unwrap()
+    };
+    let expected = prepare().train(&mut ()).unwrap();
+    let mut run = prepare();
+    for name in ["first", "second"] {
+        run.step(&mut ()).unwrap();
+        run.set_client_store(dir.path().join(name)).unwrap();
+        run.save().unwrap();
+    }
+    run.step(&mut ()).unwrap();
+    let saved = run.save().unwrap();
+    drop(run);
+    let mut run = prepare();
+    let error = run.restore(&saved).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "the checkpoint of round 3 has the states of clients in a file of their own; \
+         name that file by `set_client_store` before `restore`"
+    );
+    run.set_client_store(dir.path().join("second")).unwrap();
+    run.restore(&saved).unwrap();
+    let found = run.train(&mut ()).unwrap();
+    assert_eq!(found.rounds(), 4);
+    assert!(found.parameters == expected.parameters, "other bits");
 }
 
 #[test]

@@ -6,6 +6,7 @@
     reason = "a test stops at its first error"
 )]
 
+mod callers_examples;
 mod callers_input;
 mod choice;
 mod client_memory;

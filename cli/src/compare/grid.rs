@@ -73,7 +73,10 @@ impl Grid {
         let last = args.seed.saturating_add(args.seeds).min(i64::MAX as u64);
         let seeds: Vec<u64> = (args.seed..last).collect();
         at_least_one("seeds", seeds.len())?;
-        let halving = args.halving.map(|k| Halving::new(k, shared.rounds));
+        // A run must reach the round in which a late client joins.
+        let fewest = shared.run.late_client.map_or(1, |late| late.after + 1);
+        let halving = args.halving;
+        let halving = halving.map(|k| Halving::new(k, shared.rounds, fewest));
         let halving = halving.transpose()?;
         if halving.is_some() && shared.checkpoint == CheckpointEvery::Off {
             return Err(CompareError::HalvingWithoutCheckpoints.into());

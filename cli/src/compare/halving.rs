@@ -104,19 +104,27 @@ fn best(
     kept
 }
 
-/// The best accuracy on validation examples that a run has had by a round, as if it had ended there.
+/// The best accuracy on validation examples that a run has had by a round, as if it had ended there: of the
+/// models that it had last, where phases train different ones. A run of an earlier call, whose steps were longer,
+/// may have no evaluation so early, and is judged by its first one.
 fn until(run: &Record, rounds: usize) -> Option<f64> {
     if run.status != Status::Complete {
         return None;
     }
-    let lines = run.lines.iter().filter(|line| line.round <= rounds);
-    let known = lines.filter_map(|line: &Line| line.validation_accuracy);
-    known.reduce(f64::max)
+    let lines = run.lines.iter();
+    let known = lines.filter_map(|line| Some((line, line.validation_accuracy?)));
+    let known: Vec<(&Line, f64)> = known.collect();
+    let by_then = known.partition_point(|(line, _)| line.round <= rounds);
+    let by_then = known.get(..by_then.max(1))?;
+    let of = by_then.last()?.0.accuracy_of;
+    let same = by_then.iter().filter(|(line, _)| line.accuracy_of == of);
+    same.map(|(_, accuracy)| *accuracy).reduce(f64::max)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::Models;
 
     #[test]
     fn a_run_is_judged_by_what_it_was_at_the_rung() {
@@ -138,6 +146,9 @@ mod tests {
         };
         assert_eq!(until(&run, 3), Some(0.4));
         assert_eq!(until(&run, 6), Some(0.9));
+        // Steps of an earlier call may have been longer, so that the first evaluation is after this one.
+        assert_eq!(until(&run, 0), Some(0.1));
+        assert_eq!(until(&Record::of_lines(vec![Line::default()]), 6), None);
         assert!(reached(Some(&run), 3) && !reached(Some(&run), 7) && !reached(None, 1));
         let failed = Record {
             status: Status::Failed,
@@ -147,5 +158,22 @@ mod tests {
         assert!(reached(Some(&failed), 7));
         let runs = [None, Some(run)];
         assert!(in_early_phase(&runs, 1) && !in_early_phase(&runs, 2));
+    }
+    #[test]
+    fn models_of_an_earlier_phase_do_not_judge_those_of_a_later_one() {
+        let line = |round: usize, validation: f64, of: Models| Line {
+            round,
+            validation_accuracy: Some(validation),
+            accuracy_of: Some(of),
+            ..Line::default()
+        };
+        let run = Record::of_lines(vec![
+            line(2, 0.8, Models::Server),
+            line(4, 0.9, Models::Server),
+            line(6, 0.5, Models::Clients),
+            line(8, 0.4, Models::Clients),
+        ]);
+        assert_eq!(until(&run, 4), Some(0.9));
+        assert_eq!(until(&run, 8), Some(0.5));
     }
 }

@@ -9,6 +9,8 @@ pub(super) struct Halving {
     pub keep_one_in: usize,
     /// Rounds of the candidate that reaches the end.
     pub rounds: usize,
+    /// The fewest rounds that a run can have.
+    pub fewest: usize,
 }
 
 /// Some candidates, and the rounds to which they are trained.
@@ -20,17 +22,19 @@ pub(super) struct Rung {
 
 impl Halving {
     /// Reads the command line.
-    pub fn new(keep_one_in: usize, rounds: usize) -> Result<Self, CompareError> {
+    pub fn new(keep_one_in: usize, rounds: usize, fewest: usize) -> Result<Self, CompareError> {
         match keep_one_in {
             0 | 1 => Err(CompareError::Halving { found: keep_one_in }),
             keep_one_in => Ok(Self {
                 keep_one_in,
                 rounds,
+                fewest,
             }),
         }
     }
 
-    /// From all candidates to one: each rung has so many times fewer, and as many times more rounds.
+    /// From all candidates to one: each rung has so many times fewer, and as many times more rounds, but never
+    /// fewer than a run can have.
     pub fn rungs(self, candidates: usize) -> Vec<Rung> {
         let mut sizes = vec![candidates];
         while let Some(last) = sizes.last().copied().filter(|last| *last > 1) {
@@ -39,9 +43,10 @@ impl Halving {
         let last = sizes.len() - 1;
         let rung = |(i, candidates): (usize, usize)| {
             let parts = self.keep_one_in.checked_pow((last - i) as u32);
+            let rounds = self.rounds.div_ceil(parts.unwrap_or(usize::MAX));
             Rung {
                 candidates,
-                rounds: self.rounds.div_ceil(parts.unwrap_or(usize::MAX)),
+                rounds: rounds.max(self.fewest),
             }
         };
         sizes.into_iter().enumerate().map(rung).collect()
@@ -53,7 +58,10 @@ mod tests {
     use super::*;
 
     fn rungs(keep_one_in: usize, rounds: usize, candidates: usize) -> Vec<(usize, usize)> {
-        let halving = Halving::new(keep_one_in, rounds).unwrap();
+        of(Halving::new(keep_one_in, rounds, 1).unwrap(), candidates)
+    }
+
+    fn of(halving: Halving, candidates: usize) -> Vec<(usize, usize)> {
         let rungs = halving.rungs(candidates).into_iter();
         rungs.map(|rung| (rung.candidates, rung.rounds)).collect()
     }
@@ -65,7 +73,13 @@ mod tests {
         assert_eq!(rungs(2, 3, 8), [(8, 1), (4, 1), (2, 2), (1, 3)]);
         assert_eq!(rungs(2, 7, 1), [(1, 7)]);
         for found in [0, 1] {
-            assert!(Halving::new(found, 10).is_err());
+            assert!(Halving::new(found, 10, 1).is_err());
         }
+    }
+
+    #[test]
+    fn no_rung_has_fewer_rounds_than_a_run_can_have() {
+        let halving = Halving::new(2, 100, 41).unwrap();
+        assert_eq!(of(halving, 5), [(5, 41), (3, 41), (2, 50), (1, 100)]);
     }
 }

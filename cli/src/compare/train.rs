@@ -213,12 +213,12 @@ fn one(
         Some(lock) => lock,
         None => lock_free(dir)?,
     };
-    job.keep_clients(dir);
+    job.keep_clients(dir)?;
     if let Some(Err(error)) = archive.map(|archive| job.restore(archive)) {
         starts_again(error);
         found = None;
         job = Job::new(catalog, &cell.settings, data.clone())?;
-        job.keep_clients(dir);
+        job.keep_clients(dir)?;
     }
     if found.is_none() {
         record::clear(dir)?;

@@ -97,7 +97,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<ExitCode, CliErro
     folder.track(&args.track, settings.run.track_clients)?;
     let parameters = job.program().parameter_count();
     let mut progress = Progress::of_run(job.settings(), folder.dir(), parameters, args.quiet);
-    job.keep_clients(folder.dir());
+    job.keep_clients(folder.dir())?;
     let ended = job.train(&folder, &mut progress, stop, clock);
     progress.finish();
     let (summary, failure) = ended?;

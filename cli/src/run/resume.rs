@@ -65,7 +65,7 @@ pub(crate) fn resume(catalog: &Catalog, args: &ResumeArgs) -> Result<ExitCode, C
     let mut job = Job::to_restore(catalog, &settings, data, archive)?;
     warn_of_weights(&job, args.quiet);
     let stop = listen();
-    job.keep_clients(dir);
+    job.keep_clients(dir)?;
     match &found {
         Some(found) => job.restore(&found.archive)?,
         None => remove_states(dir)?,

@@ -132,8 +132,8 @@ impl Job {
     }
 
     /// Keeps clients' states in a file of a run folder.
-    pub(crate) fn keep_clients(&mut self, dir: &Path) {
-        self.run.set_client_store(dir.join(STATES));
+    pub(crate) fn keep_clients(&mut self, dir: &Path) -> Result<(), CliError> {
+        Ok(self.run.set_client_store(dir.join(STATES))?)
     }
 
     /// The simulation: untrained, or as the last round left it.

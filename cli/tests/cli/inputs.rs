@@ -87,6 +87,24 @@ fn a_model_of_a_table_outlives_the_table() {
 }
 
 #[test]
+fn other_data_may_have_fewer_rows_than_the_run_has_clients() {
+    let place = Place::new();
+    place.write("tr.csv", table(["cat", "dog"], 0.0, 80, false).as_bytes());
+    let train = TRAIN.replace("--clients 2", "--clients 4");
+    place.success(&format!(
+        "run fedavg --data csv:tr.csv --target-column label --validation 0.2 --keep best {train}"
+    ));
+    // A training row of each class, and one for the test.
+    place.write(
+        "few.csv",
+        b"height,kind,label\n170,x,cat\n171,x,cat\n180,x,dog\n",
+    );
+    let line = "eval out --data csv:few.csv --test-share 0.5 --json";
+    let found: Value = serde_json::from_str(&place.success(line)).unwrap();
+    assert_eq!(found["examples"], 1);
+}
+
+#[test]
 fn rows_of_numbers_are_scaled_as_in_training() {
     let place = Place::new();
     let row = |i: usize| {

@@ -37,6 +37,14 @@ pub enum CheckpointError {
         /// The value in the checkpoint.
         found: String,
     },
+    /// The states of clients are in a file that nobody named.
+    #[error(
+        "the checkpoint of round {round} has the states of clients in a file of their own; name that file by `set_client_store` before `restore`"
+    )]
+    NoClientStore {
+        /// The checkpoint's round.
+        round: usize,
+    },
     /// A state is a mask, which cannot be saved.
     #[error("the state `{name}` holds a mask, expected floats or integers")]
     Element {

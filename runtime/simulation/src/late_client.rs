@@ -27,6 +27,15 @@ pub struct LateClient {
 pub struct LateClientError(String);
 
 impl LateClient {
+    /// Checks a value that a program made, by the rules of its text.
+    ///
+    /// # Errors
+    ///
+    /// The share of the others is not from 0 to 1.
+    pub fn check(self) -> Result<(), LateClientError> {
+        self.to_string().parse::<Self>().map(drop)
+    }
+
     /// The number of clients in a round, which counts from 1, of `clients` in all. The late client is the last.
     pub(crate) fn clients_in_round(self, round: usize, clients: usize) -> usize {
         clients - usize::from(round <= self.after)

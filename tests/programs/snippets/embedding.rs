@@ -76,7 +76,7 @@ fn continue_job(folder: &Path, rounds: usize, job: &mut Job) -> Result<Report, B
         .client_memory(ByteSize(64 << 20))
         .prepare(rounds)?;
     let states = folder.join("clients.redb");
-    run.set_client_store(&states);
+    run.set_client_store(&states)?;
     if file.exists() {
         run.restore(&Archive::read(&file)?)?;
     } else if states.exists() {

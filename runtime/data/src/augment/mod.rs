@@ -97,6 +97,15 @@ pub struct Scratch {
 }
 
 impl Augment {
+    /// Checks steps that a program made, by the rules of their text.
+    ///
+    /// # Errors
+    /// [`AugmentError::Argument`] of the first step with a number that is out of its range.
+    pub fn check(&self) -> Result<(), AugmentError> {
+        let mut steps = self.steps.iter();
+        steps.try_for_each(|step| step.to_string().parse::<Transform>().map(drop))
+    }
+
     /// Whether there is no step.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()

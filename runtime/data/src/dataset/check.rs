@@ -3,8 +3,8 @@
 use super::{ColumnError, Dataset, Examples};
 
 impl Dataset {
-    /// Checks what training and evaluation rely on: there are classes, every label is one of them, and training
-    /// and test examples have the same columns. Readers of files check more, each in its own words.
+    /// Checks what training and evaluation rely on: there are classes, every label is one of them, each example
+    /// has a group that has a name if there are any, and training and test examples have the same columns. Readers of files check more, each in its own words.
     ///
     /// # Errors
     /// What does not fit.
@@ -33,10 +33,40 @@ impl Dataset {
             });
         }
         self.check_labels("training", &self.train)?;
-        self.check_labels("test", &self.test)
+        self.check_labels("test", &self.test)?;
+        self.check_groups()
     }
 
-    fn check_labels(&self, split: &'static str, examples: &Examples) -> Result<(), ColumnError> {
+    /// Whether each example has one of the groups, where there are any.
+    pub(super) fn check_groups(&self) -> Result<(), ColumnError> {
+        let names = self.group_names.len();
+        for (split, groups, examples) in [
+            ("training", &self.groups, self.train.len()),
+            ("test", &self.test_groups, self.test.len()),
+        ] {
+            let Some(groups) = groups else { continue };
+            let named = groups.iter().all(|&group| (group as usize) < names);
+            if groups.len() != examples || !named {
+                return Err(ColumnError::Groups {
+                    split,
+                    examples,
+                    found: groups.len(),
+                    names,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that the labels of some examples are classes of the dataset.
+    ///
+    /// # Errors
+    /// [`ColumnError::Label`] of the first that is none. `split` says which examples these are, such as `public`.
+    pub fn check_labels(
+        &self,
+        split: &'static str,
+        examples: &Examples,
+    ) -> Result<(), ColumnError> {
         let mut labels = examples.labels().iter().enumerate();
         let wrong = labels.find(|(_, label)| usize::from(**label) >= self.classes);
         match wrong {

@@ -83,7 +83,7 @@ pub enum ColumnError {
         classes.saturating_sub(1)
     )]
     Label {
-        /// `training` or `test`.
+        /// `training`, `test` or `public`.
         split: &'static str,
         /// The example, from 0.
         index: usize,

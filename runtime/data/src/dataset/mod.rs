@@ -115,24 +115,9 @@ impl Dataset {
         test: impl Into<Arc<[u32]>>,
         names: impl IntoIterator<Item = impl Into<String>>,
     ) -> Result<Self, ColumnError> {
-        let (train, test) = (train.into(), test.into());
         self.group_names = names.into_iter().map(Into::into).collect();
-        for (split, groups, examples) in [
-            ("training", &train, self.train.len()),
-            ("test", &test, self.test.len()),
-        ] {
-            let names = self.group_names.len();
-            let named = groups.iter().all(|&g| (g as usize) < names);
-            if groups.len() != examples || !named {
-                return Err(ColumnError::Groups {
-                    split,
-                    examples,
-                    found: groups.len(),
-                    names,
-                });
-            }
-        }
-        (self.groups, self.test_groups) = (Some(train), Some(test));
+        (self.groups, self.test_groups) = (Some(train.into()), Some(test.into()));
+        self.check_groups()?;
         Ok(self)
     }
 }

@@ -110,4 +110,18 @@ fn groups_must_fit_the_examples() {
         "2 groups of 3 training examples; each needs one, below the number of names, 2"
     );
     assert!(data.with_groups([0, 1, 2], [1], named).is_err());
+    // Fields that a program sets itself.
+    good.check_groups().unwrap();
+    for (train, test) in [
+        (&[0, 1][..], &[1][..]),
+        (&[0, 1, 2], &[1]),
+        (&[0, 1, u32::MAX], &[1]),
+        (&[0, 1, 0], &[]),
+        (&[0, 1, 0], &[2]),
+    ] {
+        let mut wrong = good.clone();
+        (wrong.groups, wrong.test_groups) = (Some(train.into()), Some(test.into()));
+        let error = wrong.check_groups().unwrap_err();
+        assert!(matches!(error, ColumnError::Groups { .. }), "{error}");
+    }
 }

@@ -228,6 +228,21 @@ pub enum PartitionError {
         /// The fraction.
         fraction: f64,
     },
+    /// A client has validation examples, and others would take their place.
+    #[error(
+        "client {client} has validation examples already, so that no fraction of its training examples can be \
+         held out; leave out the fraction, or give all clients training examples only"
+    )]
+    HeldOut {
+        /// The client.
+        client: usize,
+    },
+    /// There is no memory for so many clients.
+    #[error("no memory is left for the examples of {clients} clients; use fewer clients")]
+    Memory {
+        /// The number of clients.
+        clients: usize,
+    },
 }
 
 fn syntaxes() -> String {

@@ -114,10 +114,14 @@ fn matching<K: Copy + Ord + Into<u64>>(
 /// least one training example stays.
 ///
 /// # Errors
-/// `fraction` is not in `[0, 1)`.
+/// `fraction` is not in `[0, 1)`, or a client has validation examples already.
 pub fn hold_out(splits: &mut [Split], fraction: f64, seed: u64) -> Result<(), PartitionError> {
     if !(0.0..1.0).contains(&fraction) {
         return Err(PartitionError::Fraction { fraction });
+    }
+    let held = splits.iter().position(|split| !split.validation.is_empty());
+    if let Some(client) = held {
+        return Err(PartitionError::HeldOut { client });
     }
     for (client, split) in splits.iter_mut().enumerate() {
         let n = split.train.len();

@@ -1,5 +1,7 @@
 //! A client with rotated images.
 
+use std::collections::BTreeSet;
+
 use super::pool::{Draw, Pool};
 use super::{Partition, PartitionError};
 use crate::{Column, Examples};
@@ -28,7 +30,7 @@ impl Rotation {
         u32::from(self.quarters) * 90
     }
 
-    /// A copy of `examples` in which the images of column `x` at `indices` are rotated.
+    /// A copy of `examples` in which the images of column `x` at `indices` are rotated, each once.
     ///
     /// # Errors
     /// Column `x` does not hold square images as bytes.
@@ -55,7 +57,7 @@ impl Rotation {
             .collect::<Option<Vec<_>>>()
             .ok_or_else(not_square)?
             .concat();
-        for &index in indices {
+        for index in indices.iter().collect::<BTreeSet<_>>() {
             let image = &mut bytes[index * x.features()..(index + 1) * x.features()];
             for plane in image.chunks_exact_mut(height * width) {
                 for _ in 0..self.quarters {
@@ -133,7 +135,7 @@ mod tests {
         assert_eq!(one.labels(), [0, 1]);
         let back = turn(270).turned(&one, &[0]).unwrap();
         assert_eq!(back.image(0), pair.image(0));
-        let half = turn(180).turned(&pair, &[1]).unwrap();
+        let half = turn(180).turned(&pair, &[1, 1]).unwrap();
         assert_eq!(half.image(1), Some(&[8, 7, 6, 5][..]));
         assert_eq!(Rotation::degrees(45), None);
     }

@@ -26,5 +26,10 @@ pub(super) fn shared(pool: &Pool, per_client: usize) -> Result<Vec<Vec<usize>>, 
         };
         (examples - per_client..examples).map(draw).collect()
     };
-    Ok((0..pool.clients).map(part).collect())
+    let mut parts = vec![];
+    let clients = pool.clients;
+    let room = parts.try_reserve_exact(clients);
+    room.map_err(|_| PartitionError::Memory { clients })?;
+    parts.extend((0..clients).map(part));
+    Ok(parts)
 }

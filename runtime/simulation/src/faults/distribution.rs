@@ -20,8 +20,8 @@ pub enum Distribution {
     Listed(Vec<f64>),
 }
 
-/// A text does not describe a [`Distribution`].
-#[derive(Clone, Debug, thiserror::Error)]
+/// A text does not describe a [`Distribution`], or a value is none.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "expected `constant:X`, `uniform:LOW:HIGH`, `lognormal:MEDIAN:SIGMA` or `exponential:MEAN`, \
      of numbers above 0, found `{0}`"
@@ -29,6 +29,15 @@ pub enum Distribution {
 pub struct DistributionError(String);
 
 impl Distribution {
+    /// Checks a value that a program made. A list is checked where the number of clients is known.
+    pub(super) fn check(&self) -> Result<(), DistributionError> {
+        match self {
+            Self::Listed(_) => Ok(()),
+            // The parser has the rules.
+            _ => self.to_string().parse::<Self>().map(drop),
+        }
+    }
+
     /// A client's number, drawn with its key.
     pub(crate) fn of(&self, client: usize, key: StreamKey) -> f64 {
         let mut stream = key.stream();

@@ -63,6 +63,14 @@ pub enum FaultsError {
     /// There is a deadline, but nothing takes time.
     #[error("a deadline needs a clock: speeds or bandwidths of clients")]
     NoClock,
+    /// Speeds or bandwidths that are not drawn from numbers above 0.
+    #[error("{name}: {source}")]
+    Distribution {
+        /// The setting.
+        name: &'static str,
+        /// What was expected and found.
+        source: DistributionError,
+    },
     /// A list of speeds or bandwidths that is too short.
     #[error("{name}: expected a value for each of {clients} clients, found {found}")]
     TooShort {
@@ -114,6 +122,8 @@ impl Faults {
             _ => {}
         }
         for (name, amounts) in [("speed", &self.speed), ("bandwidth", &self.bandwidth)] {
+            let checked = amounts.as_ref().map_or(Ok(()), Distribution::check);
+            checked.map_err(|source| FaultsError::Distribution { name, source })?;
             if let Some(Distribution::Listed(values)) = amounts {
                 let found = values.len();
                 if found < clients {
@@ -159,5 +169,41 @@ mod tests {
         assert!(check(&|f| f.speed = listed(3)).is_ok());
         assert!(check(&|f| f.speed = listed(2)).is_err());
         assert!(check(&|f| f.bandwidth = Some(Distribution::Listed(vec![0.0; 3]))).is_err());
+    }
+
+    #[test]
+    fn distributions_of_a_program_have_the_rules_of_their_texts() {
+        let check = |speed: Distribution| {
+            let speed = Some(speed);
+            let faults = Faults {
+                speed,
+                ..Faults::default()
+            };
+            faults.check(3)
+        };
+        for wrong in [
+            Distribution::Constant(-1.0),
+            Distribution::Constant(f64::NAN),
+            Distribution::Constant(0.0),
+            Distribution::Uniform(3.0, -1.0),
+            Distribution::Uniform(3.0, 1.0),
+            Distribution::Lognormal(1.0, f64::NAN),
+            Distribution::Exponential(-4.0),
+        ] {
+            let error = check(wrong.clone()).unwrap_err().to_string();
+            let found = format!("found `{wrong}`");
+            assert!(
+                error.starts_with("speed: expected") && error.ends_with(&found),
+                "{error}"
+            );
+        }
+        for good in [
+            Distribution::Constant(0.1),
+            Distribution::Uniform(1.0, 1.0),
+            Distribution::Lognormal(1e300, 1e-300),
+            Distribution::Exponential(4.0),
+        ] {
+            assert_eq!(check(good), Ok(()));
+        }
     }
 }

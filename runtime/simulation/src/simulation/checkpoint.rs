@@ -145,7 +145,9 @@ impl Simulation {
     /// # Errors
     ///
     /// [`CheckpointError::Other`] if that simulation had another program, other data, another seed or other devices; an
-    /// error of the archive if it holds no simulation. This simulation then stays as it was.
+    /// error of the archive if it holds no simulation; [`CheckpointError::NoClientStore`] if the archive goes with a
+    /// file of clients' states that was not [named](Self::set_client_store). Where the archive has the states itself, a
+    /// file at the path of that call is removed if it has states of clients, and is an error if it is anything else. This simulation then stays as it was.
     pub fn restore(&mut self, archive: &Archive) -> Result<(), CheckpointError> {
         check_version(archive)?;
         Fingerprint::of(self)?.check(&archive.get(FINGERPRINT)?)?;
@@ -229,6 +231,9 @@ impl Simulation {
     ) -> Result<(), CheckpointError> {
         let states = self.state.committed();
         match saved {
+            ClientStates::InFile(mark) if !states.has_path() => {
+                return Err(CheckpointError::NoClientStore { round: mark.round });
+            }
             ClientStates::InFile(mark) => states.restore(Some(&mark))?,
             ClientStates::Here(saved) => {
                 let device = self.program().device();

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::Simulation;
+use crate::error::RunError;
 use crate::state::ClientMemory;
 
 impl Simulation {
@@ -20,9 +21,17 @@ impl Simulation {
     }
 
     /// Keeps clients' states in the file `path`. It is created when states are first written: when they outgrow the
-    /// [budget](Self::with_client_memory), or at a checkpoint. The file must not exist yet.
-    pub fn set_client_store(&mut self, path: impl Into<PathBuf>) {
-        self.state.committed().set_path(path.into());
+    /// [budget](Self::with_client_memory), or at a checkpoint. The file must not exist yet, unless the simulation is
+    /// then [restored](Self::restore) from an archive that goes with it.
+    ///
+    /// States that there are already move there from memory and from the file before, which stays as it is. All of
+    /// them are in memory meanwhile. The same path again changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// The states cannot be read from the file before.
+    pub fn set_client_store(&mut self, path: impl Into<PathBuf>) -> Result<(), RunError> {
+        self.state.committed().set_path(path.into())
     }
 
     /// How much memory the clients' states take.

@@ -111,9 +111,28 @@ impl CommittedStates {
         self.lock().budget = Some(bytes);
     }
 
-    /// Sets the path of the file.
-    pub fn set_path(&self, path: PathBuf) {
-        self.file.set_path(path);
+    /// Sets the path of the file. All states that there are move there, from memory and from the file before.
+    pub fn set_path(&self, path: PathBuf) -> Result<(), RunError> {
+        if self.file.path().as_ref() == Some(&path) {
+            return Ok(());
+        }
+        self.finish_writing();
+        let all = self.all()?;
+        let round = {
+            let mut inner = self.lock();
+            self.file.set_path(path);
+            inner.resident = Resident::default();
+            // The states of the former file are all here.
+            (inner.stored, inner.failed) = (false, None);
+            inner.round
+        };
+        self.add(all, round);
+        Ok(())
+    }
+
+    /// Whether the file has a path.
+    pub fn has_path(&self) -> bool {
+        self.file.path().is_some()
     }
 
     /// Bytes of states in memory.
@@ -226,11 +245,12 @@ impl CommittedStates {
         Ok(Some(mark))
     }
 
-    /// Drops all states, and rolls the file back to a mark. Without a mark there are no states afterwards.
+    /// Drops all states, and rolls the file back to a mark. Without a mark there are no states afterwards. If that
+    /// fails, all is as before.
     pub fn restore(&self, mark: Option<&StoreMark>) -> Result<(), RunError> {
         self.finish_writing();
         match mark {
-            Some(mark) => self.file.reopen()?.rollback(mark)?,
+            Some(mark) => self.file.roll_back(mark)?,
             None => self.file.remove()?,
         }
         let mut inner = self.lock();

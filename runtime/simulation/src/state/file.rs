@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, JoinHandle};
 
 use burn_dispatch::DispatchDevice;
-use fedround_store::{ClientState, ClientStore, ClientStoreError};
+use fedround_store::{ClientState, ClientStore, ClientStoreError, StoreMark};
 
 use super::resident::{Key, Side, Unsaved};
 use crate::error::RunError;
@@ -28,6 +28,11 @@ struct Place {
 impl StateFile {
     fn lock(&self) -> MutexGuard<'_, Place> {
         self.0.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// The path; `None` of a temporary file.
+    pub fn path(&self) -> Option<PathBuf> {
+        self.lock().path.clone()
     }
 
     /// Sets the path, and closes the file if one is open.
@@ -63,29 +68,34 @@ impl StateFile {
         Ok(Arc::clone(place.open.insert(Arc::new(new))))
     }
 
-    /// The open file. Opens the one of an earlier process if none is open.
-    pub fn reopen(&self) -> Result<Arc<ClientStore>, ClientStoreError> {
+    /// Rolls the open file back to a mark, or that of an earlier process if none is open. If that fails, all is as
+    /// before.
+    pub fn roll_back(&self, mark: &StoreMark) -> Result<(), RunError> {
         let mut place = self.lock();
-        match (&place.open, &place.path) {
-            (None, Some(path)) => {
-                let found = ClientStore::open(path)?;
-                Ok(Arc::clone(place.open.insert(Arc::new(found))))
-            }
-            _ => {
-                drop(place);
-                self.get()
-            }
-        }
+        let store = match (&place.open, &place.path) {
+            (Some(open), _) => Arc::clone(open),
+            (None, Some(path)) => Arc::new(ClientStore::open(path)?),
+            (None, None) => Arc::new(ClientStore::temporary()?),
+        };
+        store.rollback(mark)?;
+        place.open = Some(store);
+        Ok(())
     }
 
-    /// Removes the file.
+    /// Removes the file. One that is not open must have states of clients, or nothing.
     pub fn remove(&self) -> Result<(), RunError> {
         let mut place = self.lock();
+        let Some(path) = place.path.clone() else {
+            place.open = None;
+            return Ok(());
+        };
+        let empty = std::fs::metadata(&path).is_ok_and(|file| file.len() == 0);
+        if place.open.is_none() && path.exists() && !empty {
+            ClientStore::open(&path)?;
+        }
         place.open = None;
-        let removed = place.path.as_ref().map(std::fs::remove_file);
-        match removed {
-            Some(Err(source)) if source.kind() != ErrorKind::NotFound => {
-                let path = place.path.clone().unwrap_or_default();
+        match std::fs::remove_file(&path) {
+            Err(source) if source.kind() != ErrorKind::NotFound => {
                 Err(RunError::RemoveStates { path, source })
             }
             _ => Ok(()),

@@ -5,6 +5,8 @@
 
 mod committed_states;
 mod file;
+#[cfg(test)]
+mod file_tests;
 mod in_flight;
 mod read_ahead;
 mod resident;

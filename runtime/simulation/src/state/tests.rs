@@ -8,7 +8,7 @@ use fedround_exec::tensor::{from_floats, read};
 use super::{Key, Side, State};
 
 /// Bytes of a state below.
-const SIZE: usize = 400;
+pub(super) const SIZE: usize = 400;
 
 fn tensors(x: f32) -> Vec<DispatchTensor> {
     vec![from_floats(
@@ -18,12 +18,12 @@ fn tensors(x: f32) -> Vec<DispatchTensor> {
     )]
 }
 
-fn set(states: &mut State, client: usize, x: f32) {
+pub(super) fn set(states: &mut State, client: usize, x: f32) {
     let key = (client, "c".to_owned());
     states.clients.extend(vec![(key, tensors(x))]);
 }
 
-fn value(states: &State, client: usize) -> Option<f32> {
+pub(super) fn value(states: &State, client: usize) -> Option<f32> {
     let found = states.clients.get(&(client, "c".to_owned())).unwrap()?;
     Some(read(found[0].clone()).unwrap()[0])
 }
@@ -123,7 +123,7 @@ fn a_file_goes_back_to_its_checkpoint() {
     let path = dir.path().join("clients.redb");
     let open = || {
         let all = State::default();
-        all.committed().set_path(path.clone());
+        all.committed().set_path(path.clone()).unwrap();
         all.committed().set_budget(SIZE);
         all
     };
@@ -163,7 +163,8 @@ fn the_first_checkpoint_has_the_states_of_an_archive() {
         let dir = tempfile::tempdir().unwrap();
         let open = || {
             let all = State::default();
-            all.committed().set_path(dir.path().join("clients.redb"));
+            let path = dir.path().join("clients.redb");
+            all.committed().set_path(path).unwrap();
             all
         };
         let mut all = open();
@@ -192,7 +193,7 @@ fn a_deleted_file_is_no_checkpoint() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("clients.redb");
     let mut all = State::default();
-    all.committed().set_path(path.clone());
+    all.committed().set_path(path.clone()).unwrap();
     all.committed().set_budget(0);
     for client in 0..3 {
         set(&mut all, client, 1.0);
@@ -210,7 +211,8 @@ fn states_that_cannot_be_written_stay_and_are_said() {
     let dir = tempfile::tempdir().unwrap();
     let mut all = State::default();
     all.committed()
-        .set_path(dir.path().join("missing/clients.redb"));
+        .set_path(dir.path().join("missing/clients.redb"))
+        .unwrap();
     all.committed().set_budget(0);
     set(&mut all, 3, 1.0);
     all.commit();

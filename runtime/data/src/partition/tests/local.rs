@@ -120,6 +120,12 @@ fn some_training_examples_are_held_out() {
     hold_out(&mut again, 0.1, 1).unwrap();
     assert_eq!(again, splits);
 
+    // Those that are held out already stay.
+    let kept = splits.clone();
+    let error = hold_out(&mut splits, 0.1, 1).unwrap_err();
+    assert_eq!(error, PartitionError::HeldOut { client: 0 });
+    assert_eq!(splits, kept);
+
     let mut small = vec![Split {
         train: vec![7],
         ..Split::default()
