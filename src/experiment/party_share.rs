@@ -45,7 +45,10 @@ impl PartyShare {
         if centralized && !self.own {
             return Ok(deal(all)?);
         }
-        let mut splits = vec![Split::default(); all];
+        let mut splits = vec![];
+        let room = splits.try_reserve_exact(all);
+        room.map_err(|_| PartitionError::Memory { clients: all })?;
+        splits.resize(all, Split::default());
         if self.own {
             for (&client, split) in self.clients.iter().zip(deal(self.clients.len())?) {
                 splits[client] = split;
@@ -105,6 +108,17 @@ mod tests {
             let error = twice.splits(&settings, &data, false).unwrap_err();
             assert!(error.to_string().starts_with("client 3 is named twice"));
         }
+
+        let many = Settings {
+            clients: usize::MAX,
+            ..settings.clone()
+        };
+        let one = PartyShare {
+            clients: vec![0],
+            own: true,
+        };
+        let error = one.splits(&many, &data, false).unwrap_err();
+        assert!(error.to_string().starts_with("no memory is left"));
 
         // A dataset of its own is dealt to its clients alone.
         let all: Vec<usize> = (0..data.train.len()).collect();

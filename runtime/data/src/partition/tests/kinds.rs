@@ -306,4 +306,7 @@ fn clients_may_share_examples() {
             examples: 50
         })
     );
+    let clients = usize::MAX;
+    let many = split("shared:1", &labels, 5, clients).unwrap_err();
+    assert_eq!(many, PartitionError::Memory { clients });
 }
