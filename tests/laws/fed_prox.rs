@@ -62,6 +62,40 @@ fn the_first_step_of_a_client_feels_no_term() {
     assert!(distance(&plain, &proximal) < 1e-6);
 }
 
+/// A proximal term of distances, which has a kink at the received parameters: `10 ‖w − wᵗ‖₁`.
+#[derive(Hyper, Debug, Clone)]
+pub struct Distances<A = FedAvg> {
+    /// What trains.
+    pub base: A,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for Distances<A> {
+    fn regularizer(&self, k: &ClientCx, w: &Params) -> Scalar {
+        let far = (w - k.global_params()).abs();
+        let ones = far.zeros_like().add_scalar(1.0);
+        self.base.regularizer(k, w) + 10.0 * far.dot(&ones)
+    }
+}
+
+#[test]
+fn a_term_of_distances_is_felt_from_the_second_step() {
+    let data = digits(200, 10).train;
+    let apart = |epochs| {
+        let base = FedAvg {
+            epochs,
+            batch: 1000,
+            ..base()
+        };
+        let after = |algorithm: &dyn Algorithm| {
+            trained(algorithm, "logistic", federation(&data, "iid", 4, 3), 1)
+        };
+        distance(&after(&base), &after(&Distances { base: base.clone() }))
+    };
+    assert!(apart(1) < 1e-6);
+    assert!(apart(2) > 1e-3);
+}
+
 #[test]
 fn a_larger_term_keeps_closer() {
     let data = digits(300, 10).train;

@@ -60,6 +60,7 @@ mod seen;
 mod server;
 mod server_states;
 mod short_runs;
+mod spec_forms;
 mod state;
 mod tracing;
 mod training;

@@ -30,6 +30,7 @@ pub fn words(item: &DeriveInput, data: &DataEnum) -> syn::Result<TokenStream> {
         .iter()
         .map(|variant| word(variant, &mut diagnostics))
         .collect();
+    check_once(data, &words, &mut diagnostics);
     diagnostics.finish(())?;
     let private = Names::new(hyper_crate(&item.attrs)).private(Span::call_site());
     let (name, (params, args, clause)) = (&item.ident, item.generics.split_for_impl());
@@ -67,6 +68,19 @@ pub fn words(item: &DeriveInput, data: &DataEnum) -> syn::Result<TokenStream> {
             }
         }
     })
+}
+
+/// Each word once: a command means one variant by it.
+fn check_once(data: &DataEnum, words: &[String], diagnostics: &mut Diagnostics) {
+    for (index, (variant, word)) in data.variants.iter().zip(words).enumerate() {
+        if words.iter().take(index).any(|other| other == word) {
+            diagnostics.error(
+                &variant.ident,
+                format!("expected a word for each variant, found `{word}` again"),
+                "give one of the two another word: `#[hyper(word = \"..\")]`",
+            );
+        }
+    }
 }
 
 /// A variant's word.

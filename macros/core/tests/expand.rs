@@ -86,7 +86,7 @@ fn wrong_impls_are_kept() {
 #[test]
 fn fallbacks() {
     let wrong = [
-        "#[federated] impl<A: Algorithm> Algorithm for X<A> { fn regularizer(&self) {} }",
+        "#[federated(base = base)] impl<A: Algorithm> Algorithm for X<A> { fn regularizer(&self) {} }",
         "#[derive(Hyper)] struct X<A> { base: A, mu: f32 }",
     ];
     let texts = wrong.map(|text| {

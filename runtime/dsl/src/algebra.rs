@@ -1,11 +1,12 @@
 //! The algebra of parameters, in client code and on the server.
 
 use fedround_ir::fed::TreeOp;
-use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
+use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use fedround_ir::Loc;
 
 use crate::number::{Number, number};
+use crate::rate::Rate;
 use crate::scalar_functions::Real;
 use crate::tree::Tree;
 use crate::wire::Wire;
@@ -35,6 +36,23 @@ macro_rules! tree_binary {
             #[track_caller]
             fn $method(&mut self, other: $right) {
                 *self = Tree::binary(self, TreeOp::$kind, &other, Loc::caller());
+            }
+        }
+    };
+}
+
+/// `tree *= number` and `tree /= number`.
+macro_rules! tree_assign {
+    ($ty:ty, $of:ident) => {
+        tree_assign!(@one $ty, $of, MulAssign, mul_assign, scaled_by);
+        tree_assign!(@one $ty, $of, DivAssign, div_assign, divided_by);
+    };
+    (@one $ty:ty, $of:ident, $op:ident, $method:ident, $by:ident) => {
+        impl<N: $of> $op<N> for $ty {
+            #[track_caller]
+            fn $method(&mut self, by: N) {
+                let loc = Loc::caller();
+                *self = self.$by(&by.rate(loc), loc);
             }
         }
     };
@@ -94,18 +112,14 @@ macro_rules! tree_rest {
                 self.scaled_by(&Scalar::constant(-1.0, loc), loc)
             }
         }
-        impl<N: Number> MulAssign<N> for $ty {
-            #[track_caller]
-            fn mul_assign(&mut self, by: N) {
-                let loc = Loc::caller();
-                *self = self.scaled_by(&by.number(loc), loc);
-            }
-        }
     };
 }
 tree_rest!(Params);
 tree_rest!(Tensor);
 tree_rest!(Server<Params>);
+tree_assign!(Params, Number);
+tree_assign!(Tensor, Number);
+tree_assign!(Server<Params>, Rate);
 
 macro_rules! products {
     ($($ty:ty),*) => {$(

@@ -1,7 +1,7 @@
 //! Arithmetic on numbers, in client code and on the server.
 
 use fedround_ir::fed::ArithOp;
-use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
+use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use fedround_ir::Loc;
 
@@ -22,8 +22,8 @@ macro_rules! scalar_binary {
         scalar_binary!(@server $op, $method, $kind, Server<Scalar>, &Server<Scalar>);
         scalar_binary!(@server $op, $method, $kind, &Server<Scalar>, Server<Scalar>);
         scalar_binary!(@server $op, $method, $kind, &Server<Scalar>, &Server<Scalar>);
-        scalar_binary!(@mixed $op, $method, $kind, Server<Scalar>: Scalar, f64, usize, Index);
-        scalar_binary!(@mixed $op, $method, $kind, &Server<Scalar>: Scalar, f64, usize, Index);
+        scalar_binary!(@mixed $op, $method, $kind, Server<Scalar>: Scalar, &Scalar, f64, usize, Index);
+        scalar_binary!(@mixed $op, $method, $kind, &Server<Scalar>: Scalar, &Scalar, f64, usize, Index);
     };
     (@some $op:ident, $method:ident, $kind:ident, $left:ty: $($right:ty),*) => {$(
         impl $op<$right> for $left {
@@ -102,6 +102,10 @@ macro_rules! assign {
 assign!(
     Scalar: Number, AddAssign, add_assign, Add;
     Scalar: Number, SubAssign, sub_assign, Sub;
+    Scalar: Number, MulAssign, mul_assign, Mul;
+    Scalar: Number, DivAssign, div_assign, Div;
     Server<Scalar>: Rate, AddAssign, add_assign, Add;
-    Server<Scalar>: Rate, SubAssign, sub_assign, Sub
+    Server<Scalar>: Rate, SubAssign, sub_assign, Sub;
+    Server<Scalar>: Rate, MulAssign, mul_assign, Mul;
+    Server<Scalar>: Rate, DivAssign, div_assign, Div
 );

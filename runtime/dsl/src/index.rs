@@ -26,6 +26,11 @@ impl Index {
         }
     }
 
+    pub(crate) fn constant(n: usize, loc: Loc) -> Self {
+        let repr = Repr::Const(i64::try_from(n).unwrap_or(i64::MAX));
+        Self { repr, loc }
+    }
+
     /// The count itself, in this program. A hyper-parameter of another value makes another graph then.
     pub fn count(&self) -> usize {
         match self.repr {
@@ -89,10 +94,7 @@ impl Count for i32 {
 impl From<usize> for Index {
     #[track_caller]
     fn from(n: usize) -> Self {
-        Self {
-            repr: Repr::Const(i64::try_from(n).unwrap_or(i64::MAX)),
-            loc: Loc::caller(),
-        }
+        Self::constant(n, Loc::caller())
     }
 }
 

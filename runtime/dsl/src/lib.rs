@@ -123,7 +123,7 @@ pub mod prelude {
 pub mod __private {
     pub use crate::algorithm::{base, call};
     pub use crate::hyper_field::{HyperField, hyper, read_field, unknown_field, write_field};
-    pub use crate::loops::{Batches, Repeat, StagedLoop, for_each, range, turns};
+    pub use crate::loops::{Batches, Repeat, StagedLoop, for_each, for_turns, range};
     pub use crate::{
         Algorithm, Batch, BoxedAlgorithm, ClientCx, Clients, DefaultValue, Definer, Entry, Field,
         FieldKind, Hyper, HyperError, Params, Range, Registered, Scalar, Server, ServerCx,

@@ -80,16 +80,6 @@ pub fn range(times: impl Count) -> Repeat {
     }
 }
 
-/// Turns that are written out one by one, from `for j in 0..n`.
-#[derive(Clone, Debug)]
-pub struct Turns(Index);
-
-/// Turns with their numbers: what `0..n` becomes in a loop that names them.
-#[track_caller]
-pub fn turns(times: impl Count) -> Turns {
-    Turns(times.into_index())
-}
-
 /// A type that a `for` loop of an algorithm may run over.
 #[diagnostic::on_unimplemented(
     message = "a staged loop cannot run over `{Self}`",
@@ -129,21 +119,23 @@ impl StagedLoop for Repeat {
     type Item = ();
 
     fn stage<C: LoopState>(self, carried: C, body: impl Fn((), C) -> C) -> C {
-        let loc = self.loc;
+        let (times, loc) = (self.times.count(), self.loc);
+        // Constants and hyper-parameters have no graph: turns are written out until a carried value has one.
+        let (mut carried, mut written_out) = (carried, 0);
+        while carried.graph().is_none() && written_out < times {
+            carried = body((), carried);
+            written_out += 1;
+        }
         let Some(graph) = carried.graph() else {
-            // Constants and hyper-parameters only: no place to stage a loop at, and a known count.
-            return (0..self.times.count()).fold(carried, |carried, _| body((), carried));
+            return carried;
         };
-        let head = (OptOp::Repeat, vec![self.times.value_in(&graph)], vec![]);
+        let rest = match written_out {
+            0 => self.times,
+            n if n == times => return carried,
+            n => Index::constant(times - n, loc),
+        };
+        let head = (OptOp::Repeat, vec![rest.value_in(&graph)], vec![]);
         stage_loop(&graph, head, carried, loc, |_, carried| body((), carried))
-    }
-}
-
-impl StagedLoop for Turns {
-    type Item = usize;
-
-    fn stage<C: LoopState>(self, carried: C, body: impl Fn(usize, C) -> C) -> C {
-        (0..self.0.count()).fold(carried, |carried, turn| body(turn, carried))
     }
 }
 
@@ -176,4 +168,11 @@ pub fn for_each<L: StagedLoop, C: LoopState>(
     body: impl Fn(L::Item, C) -> C,
 ) -> C {
     iter.stage(carried, body)
+}
+
+/// Runs `for j in 0..n { body }`, whose turns are written out one by one with their numbers. What they assign
+/// may be of any type, as nothing of it is carried in the graph.
+#[track_caller]
+pub fn for_turns<C>(times: impl Count, carried: C, body: impl Fn(usize, C) -> C) -> C {
+    (0..times.into_index().count()).fold(carried, |carried, turn| body(turn, carried))
 }

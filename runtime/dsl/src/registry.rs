@@ -15,7 +15,7 @@ pub struct Entry {
     pub fields: &'static [Field],
     /// Whether it is a plug-in over a base.
     pub takes_base: bool,
-    /// The base that it gets if none is named.
+    /// The base that it gets if none is named, such as `fedavg` or `fedprox(scaffold)`.
     pub default_base: Option<&'static str>,
     /// Builds it with its defaults, over a base if it takes one.
     pub build: fn(Option<BoxedAlgorithm>) -> BoxedAlgorithm,
@@ -110,13 +110,7 @@ impl Registry {
                     name: entry.name.to_owned(),
                 })?;
                 defaults.push(base);
-                Some(self.build(
-                    &Spec {
-                        name: base.to_owned(),
-                        inner: None,
-                    },
-                    defaults,
-                )?)
+                Some(self.build(&Spec::parse(base)?, defaults)?)
             }
         };
         Ok((entry.build)(base))

@@ -107,15 +107,14 @@ pub trait Tree: sealed::Sealed + LoopState {
         self.unary(TreeOp::Math(Math::Floor), Loc::caller())
     }
 
-    /// `|aᵢ|`.
+    /// `|aᵢ|`. Its gradient is the sign of `aᵢ`, so 0 at 0.
     #[must_use]
     #[track_caller]
     fn abs(&self) -> Self {
         let loc = Loc::caller();
         let (graph, _) = self.parts(loc);
-        graph.located(loc, || {
-            self.select(self, &self.scaled_by(&Scalar::constant(-1.0, loc), loc))
-        })
+        // A choice between `aᵢ` and `−aᵢ` would have the slope of one of them at 0.
+        graph.located(loc, || self.binary(TreeOp::Mul, &self.sign(), loc))
     }
 
     /// 1 where `aᵢ > bᵢ`, 0 elsewhere.

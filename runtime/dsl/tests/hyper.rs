@@ -126,6 +126,23 @@ fn a_composition_parses() {
 }
 
 #[test]
+fn a_default_base_may_be_a_composition() {
+    let entry = <FedProx<BoxedAlgorithm> as fedround::Registered>::entry();
+    let registry = registry().with(fedround::Entry {
+        name: "outer",
+        default_base: Some("fedprox(fedavg)"),
+        ..entry
+    });
+    let names = |text: &str| {
+        let module = stage(&*registry.parse(text).unwrap()).unwrap();
+        let names = module.hypers.into_iter().map(|hyper| hyper.name);
+        names.collect::<Vec<String>>()
+    };
+    assert_eq!(names("outer"), names("outer(fedprox(fedavg))"));
+    assert_ne!(names("outer"), names("outer(fedavg)"));
+}
+
+#[test]
 fn a_composition_that_does_not_parse_says_why() {
     let registry = registry();
     let error = |text: &str| registry.parse(text).err().unwrap();

@@ -137,6 +137,35 @@ fn a_loop_over_constants_alone_is_unrolled() {
 }
 
 #[test]
+fn a_loop_from_a_constant_is_staged_from_its_second_turn_on() {
+    let text = |turns: usize| {
+        body(move |m| {
+            m.regularizer(move |_, w| {
+                let start = (Scalar::from(0.0),);
+                let (total,) = for_each(range(turns), start, |(), (total,)| (total + w.sq_norm(),));
+                total
+            });
+        })
+    };
+    assert_eq!(
+        text(5),
+        "\
+%0 = tree.sq_norm %w : f32
+%1 = arith.const 0.0 : f32
+%2 = arith.add %1, %0 : f32
+%3 = arith.index_const 4 : index
+%4 = opt.repeat %3 with(%5 = %2) {
+  %6 = tree.sq_norm %w : f32
+  %7 = arith.add %5, %6 : f32
+  opt.yield %7 : f32
+} : f32
+fed.yield %4 : f32
+"
+    );
+    assert!(!text(1).contains("opt.repeat"));
+}
+
+#[test]
 fn loops_carry_bundles() {
     let text = body(|m| {
         m.client_update(|k, w| {

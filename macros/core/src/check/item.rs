@@ -1,13 +1,14 @@
 //! Rules on the impl as a whole.
 
 use quote::ToTokens;
-use syn::ImplItem;
+use syn::{ImplItem, Type, TypeParam, TypeParamBound, WherePredicate};
 
 use crate::diagnostics::Diagnostics;
-use crate::model::{Hook, Spec};
+use crate::model::{Hook, SelfUse, Spec};
 
 pub fn check(spec: &Spec<'_>, diagnostics: &mut Diagnostics) {
     check_trait(spec, diagnostics);
+    check_base(spec, diagnostics);
     check_only_methods(spec, diagnostics);
 }
 
@@ -34,6 +35,49 @@ fn check_trait(spec: &Spec<'_>, diagnostics: &mut Diagnostics) {
         let message = format!("expected the trait `Algorithm`, found `{}`", last.ident);
         diagnostics.error(last, message, HELP);
     }
+}
+
+/// A type parameter is the base, and the base is declared: its hooks would be left out else. Where a body
+/// calls a hook of an undeclared base, the rules on `self` report it there.
+fn check_base(spec: &Spec<'_>, diagnostics: &mut Diagnostics) {
+    if spec.base.is_some() {
+        return;
+    }
+    let mut params = spec.item.generics.type_params();
+    let Some(param) = params.find(|param| is_algorithm(param, spec)) else {
+        return;
+    };
+    let mut selfs = spec.hooks.iter().flat_map(|hook| &hook.body.selfs);
+    if selfs.any(|used| matches!(used.what, SelfUse::NotBase(..))) {
+        return;
+    }
+    let name = &param.ident;
+    diagnostics.error(
+        param,
+        format!("expected `#[federated(base = ..)]`, as `{name}` is the base, found none"),
+        format!("name the field of type `{name}`: `#[federated(base = base)]`"),
+    );
+}
+
+/// Whether `Algorithm` is a bound of a type parameter.
+fn is_algorithm(param: &TypeParam, spec: &Spec<'_>) -> bool {
+    let generics = &spec.item.generics;
+    let predicates = generics.where_clause.iter().flat_map(|all| &all.predicates);
+    let of_param = predicates.filter_map(|predicate| match predicate {
+        WherePredicate::Type(of) => match &of.bounded_ty {
+            Type::Path(ty) if ty.path.is_ident(&param.ident) => Some(&of.bounds),
+            _ => None,
+        },
+        _ => None,
+    });
+    let mut bounds = std::iter::once(&param.bounds).chain(of_param).flatten();
+    bounds.any(|bound| match bound {
+        TypeParamBound::Trait(bound) => {
+            let last = bound.path.segments.last();
+            last.is_some_and(|last| last.ident == "Algorithm")
+        }
+        _ => false,
+    })
 }
 
 /// Nothing but methods: `Algorithm` has no types or constants, and a macro call would hide hooks.

@@ -107,11 +107,12 @@ pub fn may_have_turns(expr: &Expr) -> bool {
 }
 
 /// At least one variable, as the loop's value is what it carries, and no more than a tuple holds. A loop
-/// whose turns are written out may also be there for what it does, such as setting states.
+/// whose turns are written out carries nothing in the graph, and may be there for what it does, such as
+/// setting states.
 fn check_carries(one: &Loop<'_>, diagnostics: &mut Diagnostics) {
     let token = &one.node.for_token;
     match one.carried.len() {
-        0 if named_turns(one.node) => {}
+        _ if named_turns(one.node) => {}
         0 => diagnostics.error(
             token,
             "expected a loop that assigns a variable declared before it, found none",

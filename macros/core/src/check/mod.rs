@@ -3,6 +3,7 @@
 
 mod conditions;
 mod hyper;
+mod hyper_fields;
 mod item;
 mod lists;
 mod loops;

@@ -35,10 +35,13 @@ fn check_name(hook: &HookImpl<'_>, diagnostics: &mut Diagnostics) {
     diagnostics.error(name, format!("expected a hook, found `{name}`"), help);
 }
 
-/// Each hook once: the graph has one definition of it for each layer.
+/// Each hook once: the graph has one definition of it for each layer. Of those with a `#[cfg(..)]`, rustc keeps
+/// and checks some.
 fn check_once(hook: &HookImpl<'_>, seen: &mut Vec<&'static Hook>, diagnostics: &mut Diagnostics) {
     let name = &hook.method.sig.ident;
-    let Some(this) = hook.hook else { return };
+    let Some(this) = hook.hook.filter(|_| hook.conditions().next().is_none()) else {
+        return;
+    };
     if seen.contains(&this) {
         diagnostics.error(
             name,

@@ -49,8 +49,8 @@ pub fn sound(spec: &Spec<'_>, statements: &[usize]) -> TokenStream {
     item.into_token_stream()
 }
 
-/// `define`: the base's layer, this layer, and each hook that the impl has. The trait is named as
-/// the user named it, as methods can be called only where a trait is in scope.
+/// `define`: the base's layer, this layer, and each hook that the impl has, where its `#[cfg(..)]` holds. The
+/// trait is named as the user named it, as methods can be called only where a trait is in scope.
 fn define(spec: &Spec<'_>) -> TokenStream {
     let private = spec.names.private(Span::call_site());
     let algorithm = spec.item.trait_.as_ref().map(|(_, path, _)| path);
@@ -66,7 +66,9 @@ fn define(spec: &Spec<'_>) -> TokenStream {
             Ident::new("m", Span::call_site()),
             Ident::new("self", Span::call_site()),
         );
+        let conditions = hook.conditions();
         quote_spanned! {name.span()=>
+            #(#conditions)*
             #m.#name(|#(#params),*| #algorithm::#name(#this, #(#params),*));
         }
     });

@@ -3,10 +3,10 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
-use syn::{DeriveInput, Ident, Type};
+use syn::{DeriveInput, Ident};
 
 use super::declaration::{declarations, default_value};
-use crate::model::{Hypers, key};
+use crate::model::{Hypers, base_name, key};
 
 /// The expansion of `#[derive(Hyper)]`. The impls share the fields' declarations, in a scope of
 /// their own so that nothing of it can clash with the user's names.
@@ -31,12 +31,8 @@ pub fn hypers(hypers: &Hypers<'_>) -> TokenStream {
 fn command_name(hypers: &Hypers<'_>) -> TokenStream {
     match key(hypers.keys, "name") {
         Some(name) => name.to_token_stream(),
-        None => lower_case(&hypers.item.ident),
+        None => hypers.type_name().to_token_stream(),
     }
-}
-
-fn lower_case(ident: &Ident) -> TokenStream {
-    ident.unraw().to_string().to_lowercase().to_token_stream()
 }
 
 /// `impl Hyper`, for any base.
@@ -130,7 +126,7 @@ fn registered_impl(hypers: &Hypers<'_>, private: &TokenStream) -> TokenStream {
             (quote!(#ident), false, None, build, None)
         }
         Some(base) => {
-            let (fallback, no_base) = match base_type(hypers) {
+            let (fallback, no_base) = match hypers.base_type() {
                 Some(ty) => (quote!(<#ty as ::core::default::Default>::default()), None),
                 None => (quote!(__NoBase), Some(no_base(private))),
             };
@@ -223,24 +219,13 @@ fn base_field<'a>(hypers: &Hypers<'a>) -> Option<&'a Ident> {
     hypers
         .base
         .as_ref()
-        .and_then(|(_, fields)| fields.first().copied())
+        .and_then(|(_, fields)| Some(fields.first()?.0))
 }
 
-/// `FedAvg` of `struct FedProx<A = FedAvg>`.
-fn base_type<'a>(hypers: &Hypers<'a>) -> Option<&'a Type> {
-    hypers
-        .base
-        .as_ref()
-        .and_then(|(param, _)| param.default.as_ref())
-}
-
-/// The registered name of the default base: as declared, or that type's name in lower case.
+/// The default base as commands name it: as declared, or by its type.
 fn default_base(hypers: &Hypers<'_>) -> Option<TokenStream> {
     if let Some(declared) = key(hypers.keys, "base_default") {
         return Some(declared.to_token_stream());
     }
-    match base_type(hypers)? {
-        Type::Path(path) => Some(lower_case(&path.path.segments.last()?.ident)),
-        _ => None,
-    }
+    base_name(hypers.base_type()?).map(|name| name.to_token_stream())
 }

@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote_spanned};
-use syn::{Expr, ExprForLoop};
+use syn::{Expr, ExprForLoop, ExprRange};
 
 use crate::model::{Loop, Names, named_turns};
 
@@ -17,15 +17,19 @@ pub fn for_each(one: &ExprForLoop, model: Option<&Loop<'_>>, names: &Names) -> E
         .map(|model| model.carried.as_slice())
         .unwrap_or_default();
     let body = &one.body;
-    let (pattern, iter) = turns(one, &private);
+    let Head {
+        function,
+        pattern,
+        iter,
+    } = head(one, &private);
     if carried.is_empty() {
         return Expr::Verbatim(quote_spanned! {span=>
-            #private::for_each(#iter, (), |#pattern, ()| #body)
+            #private::#function(#iter, (), |#pattern, ()| #body)
         });
     }
     let tuple = quote_spanned!(span=> (#(#carried,)*));
     let staged = quote_spanned! {span=>
-        #tuple = #private::for_each(#iter, #tuple, |#pattern, #tuple| {
+        #tuple = #private::#function(#iter, #tuple, |#pattern, #tuple| {
             #(#[allow(unused_assignments)] let mut #carried = #carried;)*
             #body
             #tuple
@@ -35,23 +39,34 @@ pub fn for_each(one: &ExprForLoop, model: Option<&Loop<'_>>, names: &Names) -> E
     Expr::Verbatim(quote_spanned!(span=> { #staged; #(let _ = &#carried;)* }))
 }
 
-/// The pattern and the iterator: `0..n` is `range(n)`, whose turns are `()`, or `turns(n)`, which are
-/// written out one by one, where the pattern names them; anything else stages its own turns.
-fn turns(one: &ExprForLoop, private: &TokenStream) -> (TokenStream, TokenStream) {
+/// What a loop is handed to, the pattern of its turns, and its turns.
+struct Head {
+    function: TokenStream,
+    pattern: TokenStream,
+    iter: TokenStream,
+}
+
+/// `0..n` is `for_turns(n)`, whose turns are written out one by one, where the pattern names them, or else
+/// `for_each(range(n))`, whose turns are `()`; anything else stages its own turns.
+fn head(one: &ExprForLoop, private: &TokenStream) -> Head {
     let span = one.for_token.span;
-    let pattern = &one.pat;
-    let Expr::Range(range) = &*one.expr else {
-        return (pattern.to_token_stream(), one.expr.to_token_stream());
-    };
-    let end = &range.end;
-    match named_turns(one) {
-        true => {
-            let pattern = pattern.to_token_stream();
-            (pattern, quote_spanned!(span=> #private::turns(#end)))
-        }
-        false => {
-            let pattern = quote_spanned!(span=> ());
-            (pattern, quote_spanned!(span=> #private::range(#end)))
-        }
+    let pattern = one.pat.to_token_stream();
+    let for_each = quote_spanned!(span=> for_each);
+    match &*one.expr {
+        Expr::Range(range) if named_turns(one) => Head {
+            function: quote_spanned!(span=> for_turns),
+            pattern,
+            iter: range.end.to_token_stream(),
+        },
+        Expr::Range(ExprRange { end, .. }) => Head {
+            function: for_each,
+            pattern: quote_spanned!(span=> ()),
+            iter: quote_spanned!(span=> #private::range(#end)),
+        },
+        other => Head {
+            function: for_each,
+            pattern,
+            iter: other.to_token_stream(),
+        },
     }
 }

@@ -1,6 +1,10 @@
 //! A struct of hyper-parameters: its fields, their attributes and the base.
 
-use syn::{Attribute, DeriveInput, Expr, Generics, Ident, Lit, Meta, Type, TypeParam, UnOp};
+use syn::ext::IdentExt;
+use syn::{
+    Attribute, DeriveInput, Expr, GenericArgument, Generics, Ident, Lit, Meta, PathArguments, Type,
+    TypeParam, UnOp,
+};
 
 use super::Names;
 use crate::parse::{HyperInput, Key, hyper_crate};
@@ -13,13 +17,17 @@ pub struct Hypers<'a> {
     pub names: Names,
     /// Keys on the struct.
     pub keys: &'a [Key],
-    /// The type parameter, and the fields of that type: exactly one if the struct is right.
-    pub base: Option<(&'a TypeParam, Vec<&'a Ident>)>,
+    /// The type parameter, and the fields of that type with their keys: exactly one field, without keys, if
+    /// the struct is right.
+    pub base: Option<(&'a TypeParam, Vec<KeyedField<'a>>)>,
     /// The hyper-parameters, in order.
     pub fields: Vec<HyperField<'a>>,
     /// The doc comment: one line for each paragraph.
     pub doc: String,
 }
+
+/// A field with its keys.
+pub type KeyedField<'a> = (&'a Ident, &'a [Key]);
 
 /// A hyper-parameter.
 pub struct HyperField<'a> {
@@ -64,7 +72,7 @@ pub fn hypers(input: &HyperInput) -> Hypers<'_> {
     };
     let bases = named()
         .filter(|(field, ..)| is_base(&field.ty))
-        .map(|(_, name, _)| name)
+        .map(|(_, name, keys)| (name, keys.as_slice()))
         .collect();
     let fields = named()
         .filter(|(field, ..)| !is_base(&field.ty))
@@ -83,6 +91,20 @@ pub fn hypers(input: &HyperInput) -> Hypers<'_> {
         base: param.map(|param| (param, bases)),
         fields,
         doc: paragraphs(&input.item.attrs).join("\n"),
+    }
+}
+
+impl<'a> Hypers<'a> {
+    /// The struct's name in lower case, by which commands call it if it declares no other.
+    pub fn type_name(&self) -> String {
+        lower_case(&self.item.ident)
+    }
+
+    /// `FedAvg` of `struct FedProx<A = FedAvg>`.
+    pub fn base_type(&self) -> Option<&'a Type> {
+        self.base
+            .as_ref()
+            .and_then(|(param, _)| param.default.as_ref())
     }
 }
 
@@ -151,6 +173,43 @@ pub fn number(expr: &Expr) -> Option<f64> {
         _ => None,
     };
     value.filter(|x: &f64| x.is_finite())
+}
+
+/// The text of a literal text.
+pub fn string(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Lit(lit) => match &lit.lit {
+            Lit::Str(text) => Some(text.value()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// An algorithm as commands name it: `fedprox(scaffold)` of `FedProx<Scaffold>`, the types' names in lower
+/// case. Nothing for a type of another form.
+pub fn base_name(ty: &Type) -> Option<String> {
+    let path = match ty {
+        Type::Path(path) if path.qself.is_none() => &path.path,
+        Type::Group(inner) => return base_name(&inner.elem),
+        Type::Paren(inner) => return base_name(&inner.elem),
+        _ => return None,
+    };
+    let last = path.segments.last()?;
+    let name = lower_case(&last.ident);
+    let arguments = match &last.arguments {
+        PathArguments::None => return Some(name),
+        PathArguments::AngleBracketed(arguments) => &arguments.args,
+        PathArguments::Parenthesized(_) => return None,
+    };
+    match (arguments.first()?, arguments.len()) {
+        (GenericArgument::Type(inner), 1) => Some(format!("{name}({})", base_name(inner)?)),
+        _ => None,
+    }
+}
+
+fn lower_case(ident: &Ident) -> String {
+    ident.unraw().to_string().to_lowercase()
 }
 
 fn base_param(generics: &Generics) -> Option<&TypeParam> {

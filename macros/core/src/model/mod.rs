@@ -10,7 +10,7 @@ mod spec;
 
 pub use body::{Body, Loop, Resolution, SelfRef, Target, block_body, lent_variable, named_turns};
 pub use hook::{HOOKS, Hook};
-pub use hyper::{FieldType, HyperField, Hypers, hypers, key, number};
+pub use hyper::{FieldType, HyperField, Hypers, base_name, hypers, key, number, string};
 pub use names::Names;
 pub use scope::bound_names;
 pub use self_use::{SelfUse, classify};

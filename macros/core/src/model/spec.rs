@@ -1,6 +1,6 @@
 //! An `impl Algorithm for X` as hooks with bodies.
 
-use syn::{FnArg, ImplItem, ImplItemFn, ItemImpl, Pat};
+use syn::{Attribute, FnArg, ImplItem, ImplItemFn, ItemImpl, Pat};
 
 use super::{Body, Hook, Names, block_body, bound_names};
 use crate::parse::Federated;
@@ -25,6 +25,14 @@ pub struct HookImpl<'a> {
     pub method: &'a ImplItemFn,
     /// What its body does.
     pub body: Body<'a>,
+}
+
+impl HookImpl<'_> {
+    /// Its `#[cfg(..)]` attributes, which may leave it out.
+    pub fn conditions(&self) -> impl Iterator<Item = &Attribute> {
+        let attrs = self.method.attrs.iter();
+        attrs.filter(|attr| attr.path().is_ident("cfg"))
+    }
 }
 
 /// The model of an impl; it takes anything, as finding fault is `check`'s task.

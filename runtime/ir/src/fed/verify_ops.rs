@@ -41,7 +41,13 @@ impl Verifier<'_> {
                 },
             );
         } else if self.for_one && is_of_all(op) {
-            let (expected, found) = ("the server, for all clients at once", "a `fed.map`");
+            let expected = "the server, for all clients at once";
+            let found = match is_draw(op) {
+                true => {
+                    "a `fed.map`; draw before the `map`, or for each client: `k.stream(\"name\")`"
+                }
+                false => "a `fed.map`",
+            };
             self.report(&at, Broken::Placement { expected, found });
         }
         self.release(&at, op);
@@ -223,13 +229,23 @@ impl Verifier<'_> {
     }
 }
 
-/// Whether an op is about more than one client.
+/// Whether an op is about more than one client. A draw for one client has that client as its last operand.
 fn is_of_all(op: &Op) -> bool {
     match op.kind {
+        OpKind::Fed(FedOp::Uniform(_) | FedOp::Normal(_)) => op.operands.is_empty(),
+        OpKind::Fed(FedOp::Permutation(_)) => op.operands.len() < 2,
         OpKind::Fed(FedOp::ServerState(..)) => op.operands.is_empty(),
         OpKind::Fed(FedOp::SetServerState(_) | FedOp::ServerStateOr(_)) => op.operands.len() < 2,
         _ => op.kind.is_collective(),
     }
+}
+
+/// Whether an op draws from a stream with a name.
+fn is_draw(op: &Op) -> bool {
+    matches!(
+        op.kind,
+        OpKind::Fed(FedOp::Uniform(_) | FedOp::Normal(_) | FedOp::Permutation(_))
+    )
 }
 
 fn noun(place: Place) -> &'static str {

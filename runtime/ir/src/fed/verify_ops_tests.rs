@@ -20,6 +20,35 @@ fn i8_ops_are_at_their_place() {
     );
 }
 
+#[test]
+fn i8_the_server_draws_outside_of_a_map() {
+    let name = || "coin".to_owned();
+    let draws = [
+        (FedOp::Uniform(name()), 0),
+        (FedOp::Normal(name()), 0),
+        (FedOp::Permutation(name()), 1),
+    ];
+    for (op, counts) in draws {
+        let drawn = |clients: usize| {
+            mapped(|b, _, args| {
+                let count = b.push(OpKind::Arith(ArithOp::IndexConst(3)), &[], loc());
+                let operands = [&count[..counts], &args[..clients]].concat();
+                b.push(OpKind::Fed(op.clone()), &operands, loc());
+                vec![args[1]]
+            })
+        };
+        verify(&drawn(1)).unwrap();
+        let error = only(&drawn(0)).to_string();
+        let expected = "found in code of a `fed.map`; draw before the `map`";
+        assert!(error.contains(expected), "{error}");
+    }
+    let of_the_server = module(Hook::Round, |b, w| {
+        b.push(OpKind::Fed(FedOp::Uniform(name())), &[], loc());
+        w.to_vec()
+    });
+    verify(&of_the_server).unwrap();
+}
+
 /// The mean of features of a batch, as `release` makes them.
 fn features(release: fn(&mut Builder, Value) -> Value) -> Module {
     module(Hook::Round, |b, w| {

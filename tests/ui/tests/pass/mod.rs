@@ -9,6 +9,7 @@ mod lists;
 mod locations;
 mod masked_turns;
 mod nested_loops;
+mod operators;
 mod optimizers;
 mod plug_in;
 mod released_inputs;
