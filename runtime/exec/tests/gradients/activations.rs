@@ -53,6 +53,14 @@ const EXTREMES: &[Unary] = &[
     ("log_softmax", |x| weigh(log_softmax(x, 1)), -400.0, 400.1),
 ];
 
+/// The function is smooth, although each side of 0 has a formula of its own.
+#[test]
+fn a_log_sigmoid_is_smooth_at_zero() {
+    // The middle one of three values is 0.
+    let case = Case::new("log_sigmoid", 0).input([1, 1, 1, 3], -1.0, 1.0);
+    case.check(&|x| weigh(log_sigmoid(x[0].clone())));
+}
+
 proptest! {
     #![proptest_config(few_cases())]
 

@@ -1,9 +1,13 @@
 //! Gradients of element-wise arithmetic, with scalars and between tensors.
 
 use burn::tensor::Tensor;
+use fedround_ir::Loc;
+use fedround_passes::autodiff::grad;
+use fedround_passes::tensor::optimize;
 use proptest::prelude::*;
 
 use crate::gradients::case::{Case, Unary, check_all, few_cases, weigh};
+use crate::gradients::differences::component;
 
 const SCALARS: &[Unary] = &[
     ("add_scalar", |x| weigh(x.add_scalar(0.7)), -1.0, 1.1),
@@ -116,6 +120,28 @@ const MASKS: &[Unary] = &[
         1.1,
     ),
 ];
+
+/// The slopes `b · 0^(b − 1)` and `0ᵇ · ln 0` are those of PyTorch where burn's are `0 · ∞`.
+#[test]
+fn powers_of_zero_have_slopes() {
+    // The exponents are 0, 1 and 2 in some order.
+    let case = Case::new("powf of 0", 1)
+        .input([1, 1, 1, 3], 0.0, 0.0)
+        .input([1, 1, 1, 3], -0.5, 2.5);
+    let mut graph = case.trace(&|x| x[0].clone().powf(x[1].clone()).sum());
+    let (loss, wrt) = (graph.outputs[0].1, [graph.inputs[0].1, graph.inputs[1].1]);
+    let first = grad(&mut graph, loss, &wrt, Loc::caller()).unwrap();
+    let along = component(&mut graph, &first);
+    let second = grad(&mut graph, along, &wrt, Loc::caller()).unwrap();
+    let all = first.into_iter().chain(second).enumerate();
+    graph.outputs = all.map(|(i, g)| (format!("d{i}"), g)).collect();
+    let found = case.run(&optimize(graph).unwrap());
+    let linear = |b: &f64| f64::from(u8::from(*b == 1.0));
+    let expected: Vec<f64> = case.point()[1].iter().map(linear).collect();
+    assert_eq!(found[0], expected);
+    assert_eq!(found[1], [0.0; 3]);
+    assert!(found.concat().iter().all(|d| d.is_finite()), "{found:?}");
+}
 
 proptest! {
     #![proptest_config(few_cases())]

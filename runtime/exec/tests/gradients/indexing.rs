@@ -14,6 +14,16 @@ fn some<const D: usize>(shape: [usize; D], below: usize, device: &Device) -> Ten
     Tensor::from_data(TensorData::new(values, shape), device)
 }
 
+/// Not all integers above 2²⁴ are `f32` numbers.
+#[test]
+fn large_integers_are_exact() {
+    let case = Case::new("large integers", 1).input([1, 1, 2, 3], -1.0, 1.1);
+    case.check(&|x| {
+        let filled = Tensor::<4, Int>::full(x[0].dims(), (1 << 24) + 1, &x[0].device());
+        weigh(x[0].clone().exp() * filled.sub_scalar(1 << 24).float())
+    });
+}
+
 proptest! {
     #![proptest_config(few_cases())]
 

@@ -89,6 +89,21 @@ fn plain_operands_are_joined_too() {
     assert_eq!(sums.joined(sum), 1);
 }
 
+/// A product of one row that is added to every row is not joined to those of all rows.
+#[test]
+fn a_repeated_product_stays() {
+    let mut sums = Sums::default();
+    let mut product = |name: &str, rows: usize| {
+        let a = sums.input(&format!("a{name}"), &[rows, 3]);
+        let b = sums.input(&format!("b{name}"), &[3, 20]);
+        sums.op(Op::MatMul, &[a, b])
+    };
+    let [x, y, row] = [("x", 20), ("y", 20), ("row", 1)].map(|(name, rows)| product(name, rows));
+    let sum = sums.add(x, row);
+    let sum = sums.add(sum, y);
+    assert_eq!(sums.joined(sum), 2);
+}
+
 /// A product that another op reads is not joined, because it is computed anyway. Large operands are not joined either,
 /// because copying them costs more than it saves.
 #[test]

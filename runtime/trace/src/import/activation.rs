@@ -5,7 +5,7 @@ use std::f64::consts::SQRT_2;
 use burn_ir::{ActivationOperationIr as Act, DimOpIr};
 use fedround_ir::tensor::{Cmp, Op, Val};
 
-use super::{Import, ImportError, real};
+use super::{Import, ImportError, real, shape};
 
 impl Import<'_> {
     pub(super) fn activation(&mut self, op: &Act) -> Result<(), ImportError> {
@@ -46,11 +46,16 @@ impl Import<'_> {
                 let val = self.chain(x, ops)?;
                 self.bind(&o.out, val)
             }
-            // min(x, 0) − ln(1 + e^−|x|), which neither over- nor underflows
+            // min(x, 0) − ln(1 + e^−|x|), which neither over- nor underflows. One mask chooses the side of
+            // both parts, so that their slopes at 0 are of one side: 1 − ½.
             Act::LogSigmoid(o) => {
                 let x = self.value(&o.input)?;
-                let below = self.push(Op::Clamp(f64::NEG_INFINITY, 0.0), &[x])?;
-                let tail = self.chain(x, [Op::Abs, Op::Neg, Op::Exp, Op::Log1p])?;
+                let positive = self.push(Op::CompareScalar(Cmp::Greater, 0.0), &[x])?;
+                let zero = self.push(Op::Full(0.0, vec![1; shape(&o.input).len()]), &[])?;
+                let below = self.push(Op::Where, &[positive, zero, x])?;
+                let minus = self.push(Op::Neg, &[x])?;
+                let far = self.push(Op::Where, &[positive, minus, x])?;
+                let tail = self.chain(far, [Op::Exp, Op::Log1p])?;
                 let val = self.push(Op::Sub, &[below, tail])?;
                 self.bind(&o.out, val)
             }

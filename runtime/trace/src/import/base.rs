@@ -1,8 +1,10 @@
 //! Imports burn's operations that move and select elements of any type.
 
+use std::sync::Arc;
+
 use burn::tensor::{IndexingUpdateOp, Slice};
 use burn_ir::{BaseOperationIr as Base, TensorIr};
-use fedround_ir::tensor::{Cmp, DType, Op, Val};
+use fedround_ir::tensor::{Cmp, Constant, DType, Op, TensorType, Val};
 
 use super::{Import, ImportError, logical, real, shape};
 
@@ -106,8 +108,18 @@ impl Import<'_> {
         shape: Vec<usize>,
         like: &TensorIr,
     ) -> Result<Val, ImportError> {
+        let dtype = logical(like.dtype);
+        // `full` makes `f32`, which has not all integers above 2²⁴.
+        if dtype == DType::I32 && f64::from(c as f32) != c {
+            let one = Constant {
+                ty: TensorType::i32(vec![1; shape.len()]),
+                values: Arc::from([c]),
+            };
+            let one = self.push(Op::Constant(one), &[])?;
+            return self.push(Op::Expand(shape), &[one]);
+        }
         let val = self.push(Op::Full(c, shape), &[])?;
-        match logical(like.dtype) {
+        match dtype {
             DType::F32 => Ok(val),
             dtype => self.push(Op::Cast(dtype), &[val]),
         }

@@ -108,13 +108,15 @@ fn binary(
         // g · b · a^(b − 1)
         (Op::Pow, 0) => {
             let less = r.op(Op::AddScalar(-1.0), &[b])?;
-            let power = r.op(Op::Pow, &[a, less])?;
+            let base = base_where_flat(r, a, b, Cmp::Equal)?;
+            let power = r.op(Op::Pow, &[base, less])?;
             let slope = r.op(Op::Mul, &[b, power])?;
             r.op(Op::Mul, &[g, slope])
         }
         // g · y · ln a
         (Op::Pow, _) => {
-            let log = r.op(Op::Log, &[a])?;
+            let base = base_where_flat(r, a, b, Cmp::GreaterEqual)?;
+            let log = r.op(Op::Log, &[base])?;
             let slope = r.op(Op::Mul, &[y, log])?;
             r.op(Op::Mul, &[g, slope])
         }
@@ -123,6 +125,18 @@ fn binary(
         (Op::ReluGrad, _) => r.zeros(a),
         _ => Ok(g),
     }
+}
+
+/// The base `a` of a power, with 1 in place of 0 where the exponent `b` compares with 0 so. The power is flat
+/// there, but its slope with a base of 0 would be `0 · ∞`. As the base is masked and not the slope, the slope can
+/// be differentiated again.
+fn base_where_flat(r: &mut Rule<'_>, a: Val, b: Val, cmp: Cmp) -> Result<Val, TypeError> {
+    let rank = r.shape(a).len();
+    let one = r.op(Op::Full(1.0, vec![1; rank]), &[])?;
+    let zero = r.op(Op::CompareScalar(Cmp::Equal, 0.0), &[a])?;
+    let nonzero = r.op(Op::Where, &[zero, one, a])?;
+    let flat = r.op(Op::CompareScalar(cmp, 0.0), &[b])?;
+    r.op(Op::Where, &[flat, nonzero, a])
 }
 
 /// The gradient of operand `i` of a `where`.

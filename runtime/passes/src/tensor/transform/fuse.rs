@@ -100,18 +100,20 @@ fn axpy(graph: &Growing, single: &[bool], v: Val) -> Option<(f64, [Val; 3])> {
     }
 }
 
-/// The factors of a product of two matrices and what is added to it, in a sum that is read once.
+/// The factors of a product of two matrices and what is added to it, in a sum that is read once and
+/// repeats neither.
 fn corrected(graph: &Growing, single: &[bool], v: Val) -> Option<([Val; 2], Val)> {
     let at = graph.definition(v)?;
     let node = &graph.nodes[at];
-    if node.op != Op::Add || !single[at] {
+    let repeats = node.ins.iter().any(|x| graph.shape(*x) != graph.shape(v));
+    if node.op != Op::Add || !single[at] || repeats {
         return None;
     }
     let [p, q] = [node.ins[0], node.ins[1]];
-    [(p, q), (q, p)].into_iter().find_map(|(product, d)| {
-        let factors = gemm(graph, single, product)?;
-        (graph.shape(d) == graph.shape(v)).then_some((factors, d))
-    })
+    let orders = [(p, q), (q, p)];
+    orders
+        .into_iter()
+        .find_map(|(product, d)| Some((gemm(graph, single, product)?, d)))
 }
 
 /// The factors of a product of two matrices that is read once.
@@ -233,11 +235,15 @@ mod tests {
     #[test]
     fn a_corrected_gradient_goes_straight_into_the_weight() {
         let at = Loc::caller();
-        for first in [true, false] {
+        let whole = vec![Op::Axpy(-1.0), Op::MatMulAdd(-1.0)];
+        // A product of one row is repeated by the sum, so it cannot go into the weight.
+        let repeated = vec![Op::MatMul, Op::Add, Op::Axpy(-1.0)];
+        let cases = [(true, 2, &whole), (false, 2, &whole), (true, 1, &repeated)];
+        for (first, rows, expected) in cases {
             let mut g = Graph::default();
             let mut input = |name: &str, shape: &[usize]| g.input(name, TensorType::f32(shape));
             let (w, d) = (input("w", &[2, 3]), input("d", &[2, 3]));
-            let (a, b) = (input("a", &[2, 5]), input("b", &[5, 3]));
+            let (a, b) = (input("a", &[rows, 5]), input("b", &[5, 3]));
             let lr = input("lr", &[1]);
             let mut op = |op: Op, ins: &[Val]| g.push(op, ins, at).unwrap();
             let lr = op(Op::Reshape(vec![1, 1]), &[lr]);
@@ -249,7 +255,7 @@ mod tests {
             let g = fuse(&g).unwrap();
             g.verify().unwrap();
             let ops: Vec<Op> = g.nodes.into_iter().map(|n| n.op).collect();
-            assert_eq!(ops, [Op::Axpy(-1.0), Op::MatMulAdd(-1.0)]);
+            assert_eq!(&ops, expected);
         }
     }
 

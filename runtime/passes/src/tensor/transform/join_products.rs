@@ -118,10 +118,12 @@ impl<'a> Chains<'a> {
         let (shape, mut chain) = (self.graph.shape(sum), Chain::default());
         let mut open = vec![sum];
         while let Some(v) = open.pop() {
-            let own = v == sum || self.uses[v.0 as usize] == 1;
+            // A term that a sum repeats, or that something else reads, stays as it is.
+            let single = v == sum || self.uses[v.0 as usize] == 1;
+            let own = single && self.graph.shape(v) == shape;
             let node = self.makers[v.0 as usize].map(|i| &self.graph.nodes[i]);
             match node {
-                Some(node) if own && self.graph.shape(v) == shape && node.op == Op::Add => {
+                Some(node) if own && node.op == Op::Add => {
                     // The first term comes first.
                     open.extend(node.ins.iter().rev());
                 }
