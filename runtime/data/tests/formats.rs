@@ -1,6 +1,7 @@
 //! Small files of each format are read to the values that were written into them.
 
 use crate::common::samples::{self, Sample};
+use fedround_data::augment::{Augment, Scratch, Visit};
 use fedround_data::{Dataset, load};
 
 fn loaded(sample: &Sample) -> Dataset {
@@ -51,6 +52,12 @@ fn usps_keeps_its_values_and_says_that_it_is_short() {
     let (mut x, mut y) = (vec![], vec![]);
     data.train.gather(&[1], &mut x, &mut y).unwrap();
     assert_eq!(x[..3], [-1.0, -0.93, -0.86]);
+    let mut moved = [f32::NAN; 256];
+    let (visit, mut scratch) = (Visit::default(), Scratch::default());
+    let crop: Augment = "crop:1000".parse().unwrap();
+    crop.gather_into(data.train.x(), &[1], visit, &mut scratch, &mut moved)
+        .unwrap();
+    assert_eq!(moved, [-1.0; 256], "black");
     assert!(data.notes[1].ends_with("holds 3 examples, the published file 7291"));
 }
 

@@ -5,11 +5,18 @@
 
 use crate::Stream;
 
-/// Fills `out` with numbers that are uniform in `[low, high)`, in steps of `(high − low) / 2²⁴`.
+/// Fills `out` with numbers that are uniform in `[low, high)`, in steps of `(high − low) / 2²⁴`. A number that is
+/// rounded to `high` becomes the largest one below.
 pub fn uniform(out: &mut [f32], (low, high): (f64, f64), stream: &mut Stream) {
     let step = (high - low) / f64::from(1u32 << 24);
+    let largest = match high as f32 {
+        single if f64::from(single) < high => single,
+        single => single.next_down().max(low as f32),
+    };
     fill_from_halves(out, stream, |half| {
-        (low + step * f64::from(half >> 8)) as f32
+        let x = (low + step * f64::from(half >> 8)) as f32;
+        // What is not a number stays so.
+        if x > largest { largest } else { x }
     });
 }
 
@@ -101,6 +108,21 @@ mod tests {
         let product = |p: &[f32]| f64::from((p[0] - 2.0) * (p[1] - 2.0));
         let covariance = pairs.map(product).sum::<f64>() / (N / 2) as f64;
         assert!(covariance.abs() < 0.1, "{covariance}");
+    }
+
+    /// Single precision has no number between these two, and half of the draws are closer to the upper one.
+    #[test]
+    fn uniform_numbers_are_not_rounded_to_the_end_of_their_range() {
+        let fill = |low: f64, high: f64| {
+            let (out, ..) = moments(|out, s| uniform(out, (low, high), s));
+            out
+        };
+        assert!(
+            fill(16_777_215.0, 16_777_216.0)
+                .iter()
+                .all(|&x| x == 16_777_215.0)
+        );
+        assert!(fill(5.0, 5.0).iter().all(|&x| x == 5.0));
     }
 
     #[test]

@@ -33,7 +33,8 @@ pub enum Purpose {
     Split = 10,
     /// The initial centres of a clustering of texts.
     Topics = 11,
-    /// The split into training and test examples, for one part of a dataset. Part: the part.
+    /// The split into training and test examples, for one part of a dataset. Part: the part. A user's own data has
+    /// a split without parts, and one of a client and a class for when the client's turn is at the class.
     HoldOut = 20,
     /// The augmentation of an image. Parts: the round, the client, its local epoch and the example.
     Augmentation = 21,

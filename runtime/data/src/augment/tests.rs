@@ -113,6 +113,22 @@ fn crops_move_the_image_and_let_black_in() {
 }
 
 #[test]
+fn images_of_numbers_have_the_black_of_their_column() {
+    let images = Column::floats("x", [1, 2, 2], vec![0.5; 8]).unwrap();
+    // So far that nothing of the image is left.
+    let moved = |images: &Column| {
+        let crop: Augment = "crop:100".parse().unwrap();
+        let (mut out, mut scratch) = ([f32::NAN; 4], Scratch::default());
+        crop.gather_into(images, &[0], VISIT, &mut scratch, &mut out)
+            .unwrap();
+        out
+    };
+    assert_eq!(moved(&images), [0.0; 4]);
+    let part = images.with_black(-1.0).subset(&[1_usize].into());
+    assert_eq!(moved(&part), [-1.0; 4]);
+}
+
+#[test]
 fn a_quarter_turn_is_exact() {
     let from: Vec<f32> = (0..9).map(|i| i as f32).collect();
     let mut to = vec![f32::NAN; 9];

@@ -46,7 +46,7 @@ impl Column {
         shape: impl Into<Arc<[usize]>>,
         numbers: Vec<f32>,
     ) -> Result<Self, ColumnError> {
-        Self::new(name, shape.into(), Store::Floats(numbers.into())).checked()
+        Self::new(name, shape.into(), Store::Floats(numbers.into(), 0.0)).checked()
     }
 
     /// A column of integer ids, such as tokens, one example after another.
@@ -99,7 +99,7 @@ impl Column {
                 found,
             });
         }
-        if let Store::Bytes(_, scale) | Store::Images(_, scale) = &self.store {
+        if let Some(scale) = self.scale() {
             let channels = self.shape.first().copied().unwrap_or(1);
             if !scale.fits(channels) {
                 return Err(ColumnError::Scale {
@@ -144,7 +144,7 @@ impl Column {
     pub fn element(&self) -> Element {
         match self.store {
             Store::Ids(_) => Element::Id,
-            Store::Bytes(..) | Store::Floats(_) | Store::Images(..) => Element::Float,
+            Store::Bytes(..) | Store::Floats(..) | Store::Images(..) => Element::Float,
         }
     }
 
@@ -166,10 +166,7 @@ impl Column {
 
     /// How bytes become numbers, or `None` if the column holds numbers or ids.
     pub fn scale(&self) -> Option<&Scale> {
-        match &self.store {
-            Store::Bytes(_, scale) | Store::Images(_, scale) => Some(scale),
-            Store::Floats(_) | Store::Ids(_) => None,
-        }
+        self.store.scale()
     }
 
     /// The same examples under another scale.
@@ -199,7 +196,7 @@ impl Column {
             Store::Bytes(bytes, scale) => {
                 rows.for_each(|(&i, row)| scale.apply(self.row(bytes, i), row));
             }
-            Store::Floats(numbers) => {
+            Store::Floats(numbers, _) => {
                 rows.for_each(|(&i, row)| row.copy_from_slice(self.row(numbers, i)));
             }
             Store::Images(files, scale) => {
@@ -230,14 +227,20 @@ impl Column {
         Ok(())
     }
 
-    /// The number that a byte 0 becomes, for each channel. 0 for columns without bytes.
-    pub(crate) fn black_into(&self, black: &mut Vec<f32>) {
-        let channels = self.shape.first().copied().unwrap_or(1);
-        black.clear();
-        black.resize(channels, 0.0);
-        if let Some(scale) = self.scale() {
-            scale.black(black);
+    /// The same examples with another number for black, which augmentation puts beyond the edges of images. Of
+    /// columns of numbers it is 0 by default; of bytes it is always that of the byte 0.
+    #[must_use]
+    pub fn with_black(mut self, number: f32) -> Self {
+        if let Store::Floats(_, black) = &mut self.store {
+            *black = number;
         }
+        self
+    }
+
+    /// The number that is black, for each channel.
+    pub(crate) fn black_into(&self, black: &mut Vec<f32>) {
+        black.resize(self.shape.first().copied().unwrap_or(1), 0.0);
+        self.store.black(black);
     }
 
     /// A view of the examples at `indices`, in that order. No elements are copied.

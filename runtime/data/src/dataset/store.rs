@@ -9,7 +9,8 @@ use crate::formats::ImageFiles;
 #[derive(Clone)]
 pub(super) enum Store {
     Bytes(Arc<Vec<u8>>, Scale),
-    Floats(Arc<Vec<f32>>),
+    /// Numbers, and the one that is black where they are images.
+    Floats(Arc<Vec<f32>>, f32),
     Ids(Arc<Vec<i32>>),
     Images(Arc<ImageFiles>, Scale),
 }
@@ -19,9 +20,26 @@ impl Store {
     pub fn elements(&self) -> usize {
         match self {
             Self::Bytes(bytes, _) => bytes.len(),
-            Self::Floats(numbers) => numbers.len(),
+            Self::Floats(numbers, _) => numbers.len(),
             Self::Ids(ids) => ids.len(),
             Self::Images(files, _) => files.len() * files.shape().iter().product::<usize>(),
+        }
+    }
+
+    /// How bytes become numbers.
+    pub fn scale(&self) -> Option<&Scale> {
+        match self {
+            Self::Bytes(_, scale) | Self::Images(_, scale) => Some(scale),
+            Self::Floats(..) | Self::Ids(_) => None,
+        }
+    }
+
+    /// Writes the number that is black, for each channel.
+    pub fn black(&self, numbers: &mut [f32]) {
+        match self {
+            Self::Bytes(_, scale) | Self::Images(_, scale) => scale.black(numbers),
+            Self::Floats(_, black) => numbers.fill(*black),
+            Self::Ids(_) => numbers.fill(0.0),
         }
     }
 
@@ -31,7 +49,7 @@ impl Store {
         let of = at * features..(at + 1) * features;
         match self {
             Self::Bytes(bytes, _) => visit(&bytes[of]),
-            Self::Floats(numbers) => numbers[of].iter().for_each(|x| visit(&x.to_le_bytes())),
+            Self::Floats(numbers, _) => numbers[of].iter().for_each(|x| visit(&x.to_le_bytes())),
             Self::Ids(ids) => ids[of].iter().for_each(|id| visit(&id.to_le_bytes())),
             Self::Images(files, _) => {
                 visit(files.paths()[at].as_os_str().as_encoded_bytes());

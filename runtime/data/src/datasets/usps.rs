@@ -83,7 +83,7 @@ fn examples(path: &Path) -> Result<Examples, DataError> {
         let path = path.to_path_buf();
         return Err(DataError::Empty { path });
     }
-    let x = Column::floats("x", [1, SIDE, SIDE], pixels)?;
+    let x = Column::floats("x", [1, SIDE, SIDE], pixels)?.with_black(*GREY.start());
     Ok(Examples::of_columns(vec![x], labels)?)
 }
 

@@ -4,10 +4,19 @@ use fedround_random::{Purpose, StreamKey, permutation};
 
 /// Which examples are for testing: a `share` of each client's examples of each class, as far as whole
 /// examples allow, drawn at random. Every class and every client keeps an example to train on.
+///
+/// `groups` has the client of each example, if there are clients.
 pub(super) fn hold_out(labels: &[u16], groups: Option<&[u32]>, share: f64, seed: u64) -> Vec<bool> {
+    let key = StreamKey::new(seed, Purpose::HoldOut);
     let group = |i: usize| groups.map_or(0, |groups| groups[i]);
-    let mut order = permutation(labels.len(), StreamKey::new(seed, Purpose::HoldOut));
-    order.sort_by_key(|&i| (group(i), labels[i]));
+    // Each client has its own order of classes. With one order for all, clients of equal sizes would hold out
+    // examples of the same classes, and other classes would have no test examples.
+    let turn = |i: usize| {
+        let key = |groups: &[u32]| key.with(groups[i] as usize).with(labels[i].into());
+        groups.map_or(0, |groups| key(groups).stream().word())
+    };
+    let mut order = permutation(labels.len(), key);
+    order.sort_by_cached_key(|&i| (group(i), turn(i), labels[i]));
     // Every 1/share-th example of this order, so that small classes of small clients add up.
     let mut test = vec![false; labels.len()];
     let mut due = 0.5;
@@ -61,6 +70,18 @@ mod tests {
             assert_eq!(held.count(), 20);
         }
         assert_ne!(test, hold_out(&labels, Some(&groups), 0.2, 1));
+    }
+
+    /// Every fifth example is for testing, and every client has one of each of five classes.
+    #[test]
+    fn small_clients_of_equal_sizes_hold_out_all_classes() {
+        let labels: Vec<u16> = (0..500).map(|i| i % 5).collect();
+        let groups: Vec<u32> = (0..500).map(|i| i / 5).collect();
+        let test = hold_out(&labels, Some(&groups), 0.2, 0);
+        for class in 0..5 {
+            let held = (0..500).filter(|&i| test[i] && labels[i] == class).count();
+            assert!((10..=30).contains(&held), "{held} of class {class}");
+        }
     }
 
     #[test]

@@ -129,6 +129,13 @@ impl NumberScale {
         ((x - mean) / std) as f32
     }
 
+    /// The number that 0 becomes, which is the black of images. They have one scale for all numbers.
+    pub(super) fn black(&self) -> f32 {
+        let mut number = [0.0];
+        self.apply(&mut number);
+        number[0]
+    }
+
     /// Whether the numbers were small enough to find their scale.
     pub(super) fn is_finite(&self) -> bool {
         self.0.iter().flatten().all(|x| x.is_finite())
@@ -144,7 +151,8 @@ pub(super) fn sample(n: usize, most: usize) -> Vec<usize> {
     all
 }
 
-/// The mean and the standard deviation; the deviation of a constant counts as 1.
+/// The mean and the standard deviation. That of a constant counts as 1, and so does one that only rounding makes,
+/// or that single precision lacks.
 pub(super) fn moments(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
     // Welford's recurrence, which loses no digits where the mean is large.
     let (mut n, mut mean, mut squares) = (0.0, 0.0, 0.0);
@@ -155,7 +163,9 @@ pub(super) fn moments(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
         squares += difference * (x - mean);
     }
     let std = (squares / f64::max(n, 1.0)).sqrt();
-    (mean, if std > 1e-12 { std } else { 1.0 })
+    let rounding = 1e-12 * mean.abs().min(1.0);
+    let varies = std > rounding && std >= f64::from(f32::MIN_POSITIVE);
+    (mean, if varies { std } else { 1.0 })
 }
 
 /// The mean and the standard deviation of each channel of images as bytes, in units of the whole range.
@@ -167,4 +177,23 @@ pub(super) fn of_channels(bytes: &[u8], channels: usize, plane: usize) -> (Vec<f
         (mean as f32, std as f32)
     };
     (0..channels).map(of).unzip()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_numbers_are_no_constant() {
+        let std = |numbers: &[f64]| moments(numbers.iter().copied()).1;
+        for scale in [1e30, 1.0, 1e-13, 1e-30] {
+            let found = std(&[scale, 3.0 * scale]) / scale;
+            assert!((found - 1.0).abs() < 1e-9, "{found} of {scale}");
+        }
+        for constant in [0.0, 0.1, 1e-13, 1e9] {
+            assert_eq!(std(&[constant; 3]), 1.0);
+        }
+        assert_eq!(std(&[0.3, 0.1 + 0.2]), 1.0);
+        assert_eq!(std(&[1e-40, 3e-40]), 1.0);
+    }
 }

@@ -53,7 +53,9 @@ pub(super) fn split(
     let (best, cuts) = best;
     if let (None, Some(cuts)) = (chosen, cuts) {
         let mut parts = deal(strata, &cuts, clients, seed);
-        fill_up(&mut parts, pool.labels, min);
+        // Clients of a partition by quantity differ in size only.
+        let by_label = !matches!(partition, Partition::Quantity { .. });
+        fill_up(&mut parts, by_label.then_some(pool.labels), min);
         return Ok(parts);
     }
     Err(PartitionError::GaveUp {
@@ -131,24 +133,21 @@ fn deal(
     parts
 }
 
-/// Gives clients with fewer than `min` examples some of the largest client, of the class that this one has
-/// most of, so that both stay as skewed as they can.
-fn fill_up(parts: &mut [Vec<usize>], labels: &[u16], min: usize) {
+/// Gives clients with fewer than `min` examples some of the largest client. With `labels`, they are of the class
+/// that this one has most of, so that both stay as skewed as they can. Without, they are its first ones, which are
+/// of any class because parts are shuffled.
+fn fill_up(parts: &mut [Vec<usize>], labels: Option<&[u16]>, min: usize) {
     while let Some(small) = (0..parts.len()).find(|&client| parts[client].len() < min) {
         let sizes = || (0..parts.len()).map(|client| (parts[client].len(), client));
         let Some((size, large)) = sizes().max().filter(|(size, _)| *size > min) else {
             return;
         };
-        let mut counts = BTreeMap::<u16, usize>::new();
-        for &example in &parts[large] {
-            *counts.entry(labels[example]).or_default() += 1;
-        }
-        let most = counts.into_iter().max_by_key(|(_, count)| *count);
+        let most = labels.and_then(|labels| most_frequent(&parts[large], labels));
         let wanted = (min - parts[small].len()).min(size - min);
         let mut moved = vec![];
         parts[large].retain(|&example| {
-            let of_class = most.is_some_and(|(class, _)| labels[example] == class);
-            let moves = of_class && moved.len() < wanted;
+            let fits = labels.is_none_or(|labels| Some(labels[example]) == most);
+            let moves = fits && moved.len() < wanted;
             if moves {
                 moved.push(example);
             }
@@ -156,6 +155,16 @@ fn fill_up(parts: &mut [Vec<usize>], labels: &[u16], min: usize) {
         });
         parts[small].extend(moved);
     }
+}
+
+/// The class that a part has most examples of.
+fn most_frequent(part: &[usize], labels: &[u16]) -> Option<u16> {
+    let mut counts = BTreeMap::<u16, usize>::new();
+    for &example in part {
+        *counts.entry(labels[example]).or_default() += 1;
+    }
+    let most = counts.into_iter().max_by_key(|(_, count)| *count);
+    most.map(|(class, _)| class)
 }
 
 /// The logarithm of a Gamma(`alpha`, 1) draw (Marsaglia and Tsang, 2000). For
@@ -223,6 +232,19 @@ mod tests {
             let error = dealt("dirichlet:0.02:5").unwrap_err();
             assert!(matches!(error, PartitionError::GaveUp { .. }), "{error}");
         }
+    }
+
+    /// Most of the clients are filled up, with five examples of ten classes each.
+    #[test]
+    fn sizes_that_are_filled_up_have_all_labels() {
+        let labels: Vec<u16> = (0..2000).map(|i| (i % 10) as u16).collect();
+        let partition: Partition = "quantity:0.02".parse().unwrap();
+        let parts = partition.split(&labels, 10, 100, 1).unwrap();
+        assert!(parts.iter().all(|part| part.len() >= 5));
+        assert!(parts.iter().filter(|part| part.len() == 5).count() > 50);
+        let counts = crate::partition::class_counts(&parts, &labels, 10);
+        let alike = |counts: &&Vec<usize>| counts.iter().filter(|&&n| n > 0).count() < 2;
+        assert!(counts.iter().filter(alike).count() < 5);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use fedround_data::ReadOptions;
 
 use super::arrays::{floats, npy, plain};
-use super::{folder, inputs, read};
+use super::{folder, inputs, message, read};
 
 /// What `DataFrame.to_numpy` gives.
 #[test]
@@ -38,5 +38,20 @@ fn arrays_may_have_half_precision() {
     assert_eq!(
         inputs(&read(&root, all, reading)),
         [1.0, -2.0, 0.5, 65504.0]
+    );
+}
+
+/// Hashes, for example, have 64 bits.
+#[test]
+fn numbers_of_64_bits_without_a_sign_have_a_limit() {
+    let y = |last: u64| npy("<u8", "(2, 1)", &[1, last].map(u64::to_le_bytes).concat());
+    let x = npy("|u1", "(2, 1)", &[1, 2]);
+    let of = |last: u64| folder(&[("x.npy", &x), ("y.npy", &y(last))]);
+    let data = read(&of((1 << 63) - 1), "npy:DIR/x.npy,DIR/y.npy", plain());
+    assert_eq!(data.class_names, ["1", "9223372036854775807"]);
+    assert_eq!(
+        message(&of(1 << 63), "npy:DIR/x.npy,DIR/y.npy", plain()),
+        "DIR/y.npy: expected whole numbers of at most 9223372036854775807 (as float64 or str, larger ones are read), \
+         found 9223372036854775808 in example 1"
     );
 }

@@ -1,8 +1,10 @@
-//! Folders with odd names, and pictures of odd shapes.
+//! Folders with odd names and contents, and pictures of odd shapes and files.
+
+use std::io::Cursor;
 
 use fedround_data::own::Normalize;
 use fedround_data::{Fit, ImageFiles, ReadOptions};
-use image::GrayImage;
+use image::{DynamicImage, GrayImage, ImageFormat};
 
 use super::images::{grey, png};
 use super::{folder, inputs, read, write};
@@ -66,6 +68,59 @@ fn a_very_long_picture_takes_no_more_memory_than_another() {
     let error = decoded("wide.png", Fit::Stretch).unwrap_err();
     let expected = "2000000 x 1 pixels are too wide a picture to be brought to 64 x 64";
     assert!(error.contains(expected), "{error}");
+}
+
+#[test]
+fn folders_within_a_class_are_noted() {
+    let root = folder(&[]);
+    for i in 0..5 {
+        for place in ["a", "b", "b/old", "b/older"] {
+            write(&root.path().join(format!("{place}/{i}.png")), &grey(4, 9));
+        }
+    }
+    let data = read(&root, "images:DIR", ReadOptions::default());
+    assert_eq!(data.train.len() + data.test.len(), 10);
+    let b = root.path().join("b");
+    let note = format!(
+        "2 folders in {} left out: an image belongs directly into the folder of its class",
+        b.display()
+    );
+    assert_eq!(data.notes, [note]);
+}
+
+/// A camera puts a video after a picture, which may hold the bytes of any marker.
+#[test]
+fn what_follows_the_end_of_a_jpeg_does_not_matter() {
+    let image = GrayImage::from_fn(32, 32, |x, y| image::Luma([(x * 7 + y) as u8]));
+    let mut bytes = Cursor::new(vec![]);
+    let image = DynamicImage::from(image);
+    image.write_to(&mut bytes, ImageFormat::Jpeg).unwrap();
+    let whole = bytes.into_inner();
+    let root = folder(&[]);
+    let decoded = |bytes: &[u8]| {
+        let path = root.path().join("a.jpg");
+        write(&path, bytes);
+        let files = ImageFiles::new(vec![path], [1, 32, 32], Fit::Stretch);
+        let decoded = files.unwrap().decode_all();
+        decoded.map_err(|error| error.to_string())
+    };
+    let expected = decoded(&whole);
+    assert!(expected.is_ok(), "{expected:?}");
+    let trailers: [&[u8]; 3] = [b"video", b"\xFF\xDA\0\x02video", b"\xFF\xD9\xFF\xDA\xFF"];
+    for trailer in trailers {
+        assert_eq!(decoded(&[&whole[..], trailer].concat()), expected);
+    }
+    // A comment with the same bytes.
+    let comment = b"\xFF\xFE\0\x06\xFF\xDA\xFF\xD9";
+    let noted = [&whole[..2], comment, &whole[2..]].concat();
+    assert_eq!(decoded(&noted), expected);
+    for length in [3, noted.len() / 2, noted.len() - 2, noted.len() - 1] {
+        let error = decoded(&noted[..length]).unwrap_err();
+        assert!(
+            error.contains("the end-of-image marker is missing"),
+            "{error}"
+        );
+    }
 }
 
 /// A hundred images are looked at, and the colour of another one would be lost silently.

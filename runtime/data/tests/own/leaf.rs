@@ -56,6 +56,22 @@ fn texts_have_the_ids_of_their_characters() {
     assert!(names.clone().all(|name| name == "o" || name == "\\n"));
 }
 
+/// Texts are windows of one text, so a split of them has the same characters in both parts.
+#[test]
+fn texts_that_are_split_here_are_noted() {
+    let text: &[u8] = br#"{"user_data": {"ROMEO": {"x": ["abc", "bcd"], "y": ["d", "e"]}}}"#;
+    let notes = |files: &[(&str, &[u8])]| read(&folder(files), "leaf:DIR", plain()).notes;
+    let split = notes(&[("all.json", text)]);
+    assert!(
+        split.len() == 1 && split[0].contains("the test accuracy is too high"),
+        "{split:?}"
+    );
+    assert_eq!(
+        notes(&[("train/a.json", text), ("test/a.json", text)]),
+        [""; 0]
+    );
+}
+
 #[test]
 fn bad_files_name_the_user() {
     let error = |text: &str| {

@@ -56,6 +56,40 @@ fn a_test_table_without_rows_is_an_error() {
     }
 }
 
+/// What the training table does not have is an error in the test table, in its own line.
+#[test]
+fn a_test_table_does_not_decide_what_columns_are() {
+    let many: String = (0..300).map(|i| format!("20,job {i},p\n")).collect();
+    let root = folder(&[
+        ("a.csv", b"age,job,y\n20,cook,p\n30,nurse,q\n"),
+        ("few.csv", b"age,job,y\n40,cook,p\n"),
+        ("text.csv", b"age,job,y\n20,cook,p\nold,cook,q\n"),
+        ("new.csv", b"age,job,y\n20,nurs,p\n"),
+        ("many.csv", format!("age,job,y\n{many}").as_bytes()),
+    ]);
+    let of_y = || ReadOptions {
+        target: Some("y".to_owned()),
+        ..ReadOptions::default()
+    };
+    let data = read(&root, "csv:DIR/a.csv,DIR/few.csv", of_y());
+    let names = data.table.as_ref().unwrap().names();
+    assert_eq!(names, ["age", "job=cook", "job=nurse"]);
+    for (name, expected) in [
+        ("text", "3: column `age`: expected a number, found `old`"),
+        (
+            "new",
+            "2: column `job`: expected cook, nurse, found `nurs` (did you mean `nurse`?)",
+        ),
+        (
+            "many",
+            "2: column `job`: expected cook, nurse, found `job 0`",
+        ),
+    ] {
+        let text = message(&root, &format!("csv:DIR/a.csv,DIR/{name}.csv"), of_y());
+        assert_eq!(text, format!("DIR/{name}.csv:{expected}"));
+    }
+}
+
 #[test]
 fn a_test_array_without_examples_is_an_error() {
     let root = folder(&[

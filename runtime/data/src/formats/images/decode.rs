@@ -193,11 +193,23 @@ fn decode(path: &Path) -> Result<DynamicImage, DataError> {
     Ok(image)
 }
 
-/// Whether the last scan of a JPEG file has an end marker. The decoder accepts a file that breaks off and
-/// fills the rest of the picture with grey.
+/// Whether a JPEG file has an end marker after its image. What follows that marker, such as the video of a moving
+/// photo, does not count, and neither does what is inside a segment, such as a preview. The decoder accepts a file
+/// that breaks off and fills the rest of the picture with grey.
 fn ends(bytes: &[u8]) -> bool {
-    const SCAN: [u8; 2] = [0xFF, 0xDA];
-    const END: [u8; 2] = [0xFF, 0xD9];
-    let last = |marker: [u8; 2]| bytes.windows(2).rposition(|w| w == marker);
-    last(END) > last(SCAN)
+    const END: u8 = 0xD9;
+    // Compressed data, which has no length, has none of these markers.
+    let is_marker = |pair: &[u8]| pair[0] == 0xFF && matches!(pair[1], 0xC0..=0xCF | END..=0xFE);
+    let mut rest = bytes.get(2..).unwrap_or_default();
+    while let Some(at) = rest.windows(2).position(is_marker) {
+        if rest[at + 1] == END {
+            return true;
+        }
+        rest = &rest[at + 2..];
+        // The length of a segment counts its own two bytes.
+        let length = rest.first_chunk::<2>();
+        let length = length.map_or(usize::MAX, |&length| u16::from_be_bytes(length).into());
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    false
 }

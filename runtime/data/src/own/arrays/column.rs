@@ -134,5 +134,6 @@ fn numbers(
         let expected = "numbers that are at most 3.4e38 after scaling";
         return Err(wrong(path, expected, found));
     }
-    Ok((Column::floats("x", layout.shape, numbers)?, scale))
+    let column = Column::floats("x", layout.shape, numbers)?;
+    Ok((column.with_black(scale.black()), scale))
 }

@@ -118,6 +118,15 @@ pub(super) fn read(mut from: impl Read, path: &Path, length: u64) -> Result<Arra
         bytes = in_c_order(&bytes, &header.shape, header.size);
     }
     let elements = header.elements(bytes).ok_or_else(unread)?;
+    if let Some((at, number)) = header.too_large(&elements) {
+        let features: usize = header.shape.iter().skip(1).product();
+        let expected = format!(
+            "whole numbers of at most {} (as float64 or str, larger ones are read)",
+            i64::MAX
+        );
+        let found = format!("{number} in example {}", at / features);
+        return Err(wrong(path, expected, found));
+    }
     Ok(Array {
         shape: header.shape,
         elements,
@@ -170,6 +179,17 @@ impl Header {
     /// Whether elements of this type are read.
     fn is_read(&self) -> bool {
         self.size > 0 && self.elements(vec![]).is_some()
+    }
+
+    /// The first number without a sign that became one below zero, because integers have 63 bits, and its place.
+    fn too_large(&self, elements: &Elements) -> Option<(usize, u64)> {
+        match elements {
+            Elements::Integers(numbers) if self.dtype.ends_with("u8") => {
+                let at = numbers.iter().position(|&number| number < 0)?;
+                Some((at, numbers[at].cast_unsigned()))
+            }
+            _ => None,
+        }
     }
 
     /// The elements, or `None` if their type is not one that is read.

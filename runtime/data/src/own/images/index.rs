@@ -152,6 +152,13 @@ fn walk(
             let are = if others == 1 { "is" } else { "are" };
             notes.push(format!("{files} in {folder} {are} neither JPEG nor PNG"));
         }
+        if !listing.folders.is_empty() {
+            let folders = count(listing.folders.len(), "folder", "folders");
+            notes.push(format!(
+                "{folders} in {} left out: an image belongs directly into the folder of its class",
+                folder.display()
+            ));
+        }
         if listing.images.is_empty() {
             notes.push(format!("{} holds no images", folder.display()));
         }

@@ -16,7 +16,8 @@ const MOST_FRACTIONS: usize = 20;
 /// So many rows, each with another whole number, may be numbered by them.
 const FEWEST_IDS: usize = 20;
 
-/// What the rows of all tables have in each column.
+/// What the rows have in each column: in the target those of all tables, and in inputs those of the first one,
+/// which is trained on. Missing values are counted in all tables.
 pub(super) struct Scan {
     columns: Vec<ColumnScan>,
     names: Vec<String>,
@@ -57,12 +58,12 @@ impl Scan {
             names,
             drops,
         };
-        for sheet in sheets {
+        for (at, sheet) in sheets.iter().enumerate() {
             // The first row with a missing value, and how many there are.
             let (mut gap, mut rows) = (None, 0);
             for row in sheet.rows() {
                 let row = row?;
-                let lacking = scan.add(&row, roles);
+                let lacking = scan.add(&row, roles, at == 0);
                 let Some(column) = lacking else { continue };
                 rows += 1;
                 gap = gap.or(Some((row.line(), column)));
@@ -85,15 +86,18 @@ impl Scan {
         Ok(scan)
     }
 
-    /// Adds a row. Gives a column that lacks a value. Of a row that is left out, only the gaps are counted.
-    fn add(&mut self, row: &Row<'_>, roles: &Roles) -> Option<usize> {
+    /// Adds a row. Gives a column that lacks a value. Of a row that is left out, only the gaps are counted, and of
+    /// one that is not `first`, in the first table, only the gaps and the target.
+    fn add(&mut self, row: &Row<'_>, roles: &Roles, first: bool) -> Option<usize> {
         let lacking = roles.used().find(|&column| row.value(column).is_none());
         let dropped = self.drops && lacking.is_some();
         for column in roles.used() {
             let found = &mut self.columns[column];
             match row.value(column) {
                 None => found.missing += 1,
-                Some(value) if !dropped => found.add(value, row.line()),
+                Some(value) if !dropped && (first || column == roles.target) => {
+                    found.add(value, row.line());
+                }
                 Some(_) => {}
             }
         }
