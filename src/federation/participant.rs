@@ -27,7 +27,7 @@ pub enum Answer {
     OtherProgram(String),
     /// A request was answered.
     Replied,
-    /// A request could not be carried out, and why. The coordinator is told.
+    /// A request could not be carried out, and why. The coordinator is told, but no names of files here.
     Failed(String),
     /// The request had expired before the reply was ready.
     TooLate,
@@ -108,7 +108,8 @@ impl Participant {
             Err(error) => return self.refuse(request, &error.to_string()),
         };
         let reply = self.host.answer(&payload)?;
-        let failure = reply.failure();
+        // The operator may know more than the coordinator.
+        let failure = self.host.host().last_failure().map(str::to_owned);
         match to_flower(&reply, &mut SharedRecord::default()) {
             Ok(reply) => Ok(match (self.party.reply(request, &reply)?, failure) {
                 (_, Some(why)) => Answer::Failed(why),

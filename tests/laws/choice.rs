@@ -263,6 +263,20 @@ fn what_a_client_does_not_send_is_neither_counted_nor_charged() {
 }
 
 #[test]
+fn a_round_in_which_nobody_sends_is_skipped() {
+    let willing = Willing {
+        base: base(),
+        p: 0.0,
+        other: false,
+    };
+    let mut nobody = of(&willing);
+    let before = weights(&nobody);
+    let stats = run(&mut nobody, 2);
+    assert!(stats.skipped && nobody.round() == 2);
+    assert_eq!(bits(&weights(&nobody)), bits(&before));
+}
+
+#[test]
 fn groups_of_clients_draw_what_each_draws_alone() {
     let willing = Willing {
         base: base(),

@@ -130,8 +130,8 @@ impl<A: Algorithm> Algorithm for Drawn<A> {
             let (mut of_loop, mut of_draws) = (Scalar::from(0.0), Scalar::from(0.0));
             for b in k.batches(1, 1000) {
                 let (first, second) = (k.batch(1000), k.batch(1000));
-                of_loop = of_loop + (&b.x - &first.x).sq_norm();
-                of_draws = of_draws + (&first.x - &second.x).sq_norm();
+                of_loop += (&b.x - &first.x).sq_norm();
+                of_draws += (&first.x - &second.x).sq_norm();
             }
             (of_loop, of_draws)
         });
@@ -365,4 +365,31 @@ impl<A: Algorithm> Algorithm for Twice<A> {
 fn one_value_may_be_two_operands() {
     let found = trained(experiment(Twice { base: base() }), 2).weights;
     assert_close(&found, &trained(experiment(base()), 2).weights, 1e-6);
+}
+
+/// A model that stays, although clients are given its double in the rounds of a first phase.
+#[derive(Hyper, Debug, Clone)]
+pub struct Doubled {
+    /// Those rounds.
+    #[hyper(default = 1)]
+    pub rounds: usize,
+}
+
+#[federated]
+impl Algorithm for Doubled {
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        let arrived = server.arrivals(3, 1);
+        if server.phase("doubled", self.rounds) {
+            let twice_k = (2.0 * &w).dispatch(&arrived).map(|_, w| w);
+            0.5 * twice_k.mean()
+        } else {
+            w.dispatch(&arrived).map(|_, w| w).mean()
+        }
+    }
+}
+
+#[test]
+fn a_client_that_began_in_another_phase_is_not_given_its_values() {
+    let doubled = |rounds| trained(experiment(Doubled { rounds }), 3).weights;
+    assert_close(&doubled(1), &doubled(0), 1e-6);
 }

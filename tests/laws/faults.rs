@@ -245,3 +245,61 @@ fn every_algorithm_runs_with_clients_that_fail() {
     }
     assert!(failed > 30 && trained > 30, "{failed}, {trained}");
 }
+
+/// FedAvg of single updates as they arrive.
+#[derive(Hyper, Debug, Clone)]
+struct Arriving<A = FedAvg> {
+    /// What trains.
+    pub base: A,
+    /// Whether the update is of a sample of the clients that arrive, and these are all of them.
+    #[hyper(default = false)]
+    pub sampled: bool,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for Arriving<A> {
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        let arrived = server.arrivals(5, 1);
+        if self.sampled {
+            let w_k = w.broadcast(&arrived.sample(1.0));
+            w_k.map(|k, w| self.client_update(k, w)).mean()
+        } else {
+            let w_k = w.dispatch(&arrived).map(|k, w| self.client_update(k, w));
+            // All but client 0.
+            let taken = server.clients_where(&arrived.map_on_server(|k| k.number()));
+            w_k.restrict(&taken).mean()
+        }
+    }
+}
+
+fn arriving(sampled: bool, dropout: f64) -> Simulation {
+    let base = base();
+    let faults = Faults {
+        dropout,
+        speed: listed(&[1.0; 5]),
+        ..Faults::default()
+    };
+    faulty(&Arriving { base, sampled }, &faults)
+}
+
+#[test]
+fn clients_that_arrive_fail_no_more() {
+    let found = rounds(&mut arriving(true, 0.5), 12);
+    let trained = found.iter().filter(|stats| !stats.skipped).count();
+    // Nobody arrives only if all five fail as they begin.
+    assert!(trained > 10, "{trained}");
+}
+
+#[test]
+fn updates_that_arrive_in_a_skipped_round_do_not_arrive_again() {
+    let mut simulation = arriving(false, 0.0);
+    assert!(rounds(&mut simulation, 1)[0].skipped);
+    let mut resumed = arriving(false, 0.0);
+    resumed.restore(&simulation.save().unwrap()).unwrap();
+    let found = rounds(&mut simulation, 4);
+    assert!(found.iter().all(|stats| !stats.skipped));
+    // All began at the same time.
+    assert_eq!(found[0].virtual_seconds, Some(0.0));
+    rounds(&mut resumed, 4);
+    assert_eq!(bits(&weights(&resumed)), bits(&weights(&simulation)));
+}

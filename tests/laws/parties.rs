@@ -1,8 +1,9 @@
 //! An experiment whose clients are at parties reports what it reports of a simulation.
 
-use fedround::algorithms::registry;
+use fedround::algorithms::{FedAvg, registry};
 use fedround::data::Partition;
 use fedround::experiment::{Report, Settings};
+use fedround::prelude::*;
 use fedround::simulation::CohortBatch;
 use fedround::simulation::parties::{Loopback, PartyHost};
 use fedround::{Experiment, all_fields, set};
@@ -19,6 +20,10 @@ fn experiment(spec: &str) -> Experiment {
             set(&mut *algorithm, name, known.field.parse(value).unwrap()).unwrap();
         }
     }
+    of(algorithm)
+}
+
+fn of(algorithm: impl Algorithm) -> Experiment {
     let settings = Settings {
         clients: 6,
         partition: Partition::Shards { per_client: 2 },
@@ -35,12 +40,16 @@ fn experiment(spec: &str) -> Experiment {
 }
 
 fn federation(spec: &str, rounds: usize) -> Report {
+    federation_of(|| experiment(spec), rounds)
+}
+
+fn federation_of(experiment: impl Fn() -> Experiment, rounds: usize) -> Report {
     let hosts = [vec![0, 2, 5], vec![1, 3, 4]].map(|clients| -> PartyHost {
-        let run = experiment(spec).prepare(rounds).unwrap();
+        let run = experiment().prepare(rounds).unwrap();
         run.into_party(clients).unwrap()
     });
     let parties = Box::new(Loopback::new(hosts.into()));
-    let run = experiment(spec).prepare(rounds).unwrap();
+    let run = experiment().prepare(rounds).unwrap();
     let mut run = run.with_parties(parties, 1).unwrap();
     run.train(&mut ()).unwrap()
 }
@@ -95,4 +104,37 @@ fn a_federation_decodes_what_a_simulation_does() {
         assert_eq!(text(&found), text(&simulated), "{spec}");
         assert_eq!(found.bytes_up(), simulated.bytes_up(), "{spec}");
     }
+}
+
+/// A model that nobody trains. Clients are tested on its negative.
+#[derive(Hyper, Debug, Clone)]
+struct Negated<A = FedAvg> {
+    /// What would train it.
+    base: A,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for Negated<A> {
+    fn round(&self, _: &ServerCx, w: Server<Params>) -> Server<Params> {
+        w
+    }
+
+    fn evaluate(&self, server: &ServerCx, w: Server<Params>) -> Clients<Params> {
+        let sent = (-1.0 * &w).broadcast(&server.all_clients());
+        sent.map(|_, w| w)
+    }
+}
+
+/// Parties have the model itself, and not what an evaluation makes of it.
+#[test]
+fn a_federation_tests_the_models_that_an_evaluation_sends() {
+    let negated = || {
+        of(Negated {
+            base: FedAvg::default(),
+        })
+    };
+    let simulated = negated().run(2).unwrap();
+    let found = federation_of(negated, 2);
+    assert_eq!(text(&found), text(&simulated));
+    assert!(found.scores.unwrap().personal);
 }

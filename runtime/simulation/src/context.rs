@@ -61,6 +61,8 @@ pub(crate) struct RoundContext<'a> {
     /// The number of the round in the schedule of phases, which decides the phase: larger than `round` if phases ended
     /// early.
     pub scheduled: usize,
+    /// The number of the phase, from 0.
+    pub phase: usize,
 }
 
 impl RoundContext<'_> {

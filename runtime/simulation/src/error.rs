@@ -69,7 +69,7 @@ pub enum RunError {
         /// The line of the spec.
         loc: Loc,
     },
-    /// A cohort without clients, or with weights that sum to zero.
+    /// Rows, numbers or clients of which there are none, or weights that sum to zero.
     #[error("{loc}: there is no result: {why}")]
     Empty {
         /// The reason.
@@ -313,6 +313,17 @@ pub enum RunError {
         /// The smallest number with which a round is carried out.
         needed: usize,
     },
+}
+
+impl RunError {
+    /// The error if a cohort is empty: the simulation skips such a round.
+    pub(crate) fn nobody() -> Self {
+        Self::TooFew {
+            called: 0,
+            responded: 0,
+            needed: 1,
+        }
+    }
 }
 
 impl From<CompileError> for RunError {

@@ -83,7 +83,9 @@ impl FlowerParties {
             let Some(reply) = self.call(|coordinator| coordinator.wait(&open, MANNERS))? else {
                 continue;
             };
-            self.greeted.remove(&reply.ticket);
+            if self.greeted.remove(&reply.ticket).is_none() {
+                continue;
+            }
             let id = reply.ticket.node;
             match reply.content {
                 Ok(content) => match hello::greeting(&content) {

@@ -60,10 +60,12 @@ impl Coordinator {
     /// [`FlowerError::Call`]. Replies that were handed out before the error come with the next
     /// poll. What goes wrong with one party is not an error of the poll.
     pub fn poll(&mut self, open: &[Ticket]) -> Result<Vec<Reply>, FlowerError> {
-        if self.claimed.is_empty() && self.pulled.is_empty() {
+        let mut first = self.next_claimed(open)?;
+        if first.is_none() {
             self.claim(open)?;
+            first = self.next_claimed(open)?;
         }
-        let mut replies = vec![];
+        let mut replies: Vec<Reply> = first.into_iter().collect();
         while let Some(reply) = self.next_claimed(open)? {
             replies.push(reply);
         }
@@ -95,26 +97,28 @@ impl Coordinator {
         }
     }
 
-    /// A reply that was handed out.
+    /// A reply to one of these requests that was handed out. Replies to others stay: who polls for those gets them.
     fn next_claimed(&mut self, open: &[Ticket]) -> Result<Option<Reply>, FlowerError> {
         self.check_heartbeat()?;
-        let failed = self.failed.iter();
-        let wanted = failed.map(|reply| open.contains(&reply.ticket));
-        if let Some(at) = wanted.enumerate().find_map(|(at, is)| is.then_some(at)) {
-            return Ok(self.failed.remove(at));
+        if let Some(reply) = take_reply(&mut self.failed, open) {
+            return Ok(Some(reply));
         }
-        if self.pulled.is_empty() {
-            self.pull_claimed()?;
+        if let Some(reply) = take_reply(&mut self.pulled, open) {
+            return Ok(Some(reply));
         }
-        Ok(self.pulled.pop_front())
+        self.pull_claimed(open)?;
+        Ok(take_reply(&mut self.pulled, open))
     }
 
-    /// Pulls the next large reply, or the next small ones.
-    fn pull_claimed(&mut self) -> Result<(), FlowerError> {
-        let small = self.claimed.iter().take(TOGETHER);
+    /// Pulls the next large reply to these requests, or the next small ones.
+    fn pull_claimed(&mut self, open: &[Ticket]) -> Result<(), FlowerError> {
+        let claimed = std::mem::take(&mut self.claimed).into_iter();
+        let (mut wanted, others): (VecDeque<_>, VecDeque<_>) =
+            claimed.partition(|claimed| open.contains(&claimed.ticket));
+        let small = wanted.iter().take(TOGETHER);
         let small = small.take_while(|claimed| claimed.is_small()).count();
-        let count = small.max(1).min(self.claimed.len());
-        let claimed: Vec<_> = self.claimed.drain(..count).collect();
+        let count = small.max(1).min(wanted.len());
+        let claimed: Vec<_> = wanted.drain(..count).collect();
         let contents = Mutex::new(vec![None; count]);
         let places: Vec<_> = (0..count).collect();
         let result = parallel::for_each(&places, |&at| {
@@ -141,7 +145,8 @@ impl Coordinator {
                 None => left.push_back(claimed),
             }
         }
-        left.append(&mut self.claimed);
+        left.append(&mut wanted);
+        left.extend(others);
         self.claimed = left;
         result
     }
@@ -156,6 +161,7 @@ impl Coordinator {
             let start = Instant::now();
             let response: PullAppMessagesResponse = self.api.call("pull-messages", &request)?;
             self.pace.took(start.elapsed());
+            let before = self.claimed.len();
             let messages = response.messages_list.into_iter();
             for (envelope, tree) in messages.zip(response.message_object_trees) {
                 let metadata = envelope.metadata.clone().unwrap_or_default();
@@ -173,7 +179,7 @@ impl Coordinator {
                     });
                 }
             }
-            if !self.claimed.is_empty() {
+            if self.claimed.len() > before {
                 self.pace.came();
                 break;
             }
@@ -181,6 +187,14 @@ impl Coordinator {
         self.pace.asked();
         Ok(())
     }
+}
+
+/// Takes the first reply to one of these requests, and leaves the others.
+fn take_reply(replies: &mut VecDeque<Reply>, open: &[Ticket]) -> Option<Reply> {
+    let at = replies
+        .iter()
+        .position(|reply| open.contains(&reply.ticket))?;
+    replies.remove(at)
 }
 
 /// The content of a reply. Only a SuperLink that is away is an error of the outer kind.
@@ -221,5 +235,34 @@ fn party_error(error: &Error) -> PartyError {
         3 | 4 => PartyError::Expired,
         5 => PartyError::Offline,
         code => PartyError::Failed(format!("{} (Flower's code {code})", error.reason)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::NodeId;
+
+    fn ticket(node: u64) -> Ticket {
+        let message = format!("message {node}");
+        Ticket {
+            node: NodeId(node),
+            message,
+        }
+    }
+
+    #[test]
+    fn replies_to_others_requests_are_kept_for_them() {
+        let replies = [1, 2, 3].map(|node| Reply::new(&ticket(node), Err(PartyError::Offline)));
+        let mut replies = VecDeque::from(replies);
+        let mut taken = |open: &[u64]| {
+            let open: Vec<Ticket> = open.iter().copied().map(ticket).collect();
+            take_reply(&mut replies, &open).map(|reply| reply.ticket.node.0)
+        };
+        assert_eq!(taken(&[7]), None);
+        assert_eq!(taken(&[7, 3, 2]), Some(2));
+        assert_eq!(taken(&[7, 3, 2]), Some(3));
+        assert_eq!(taken(&[7, 3, 2]), None);
+        assert_eq!(taken(&[1]), Some(1));
     }
 }

@@ -78,7 +78,7 @@ impl Reduction {
     pub fn finish(self, program: &Program, op: &Op) -> Result<RuntimeValue, RunError> {
         let empty = |why| RunError::Empty { why, loc: op.loc };
         if self.weights.is_empty() {
-            return Err(empty("the cohort is empty"));
+            return Err(RunError::nobody());
         }
         // Numbers and weights are read together, so that the host waits for the device once.
         let all = [&self.weights[..], &self.numbers[..]].concat();

@@ -82,7 +82,8 @@ pub(crate) enum Task {
     /// To run the region of the program that makes personal models, from the states of the committed attempt, and to
     /// evaluate the models. No state changes, and nothing is committed: the coordinator has not saved the round yet,
     /// and may be restored to the round before. The numbers are [checksums](super::checksum) of the server's
-    /// parameters; those that still have their initial values are not sent.
+    /// parameters; those that still have their initial values are not sent. What the algorithm computes from them is sent
+    /// whole.
     Evaluate(Run, Vec<u64>),
 }
 

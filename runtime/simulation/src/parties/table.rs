@@ -1,7 +1,7 @@
 //! The regions of a program's phases, and which leaves of parameters are sent with each of their values.
 
 use fedround_exec::{CompileError, Program};
-use fedround_ir::fed::{OpKind, TreeOp, Value};
+use fedround_ir::fed::{FedOp, OpKind, TreeOp, Value};
 use fedround_passes::fed::Leaves;
 use fedround_passes::parties::{Region, Split};
 use fedround_passes::schedule::{Block, Control, Item};
@@ -50,6 +50,21 @@ impl RegionTable {
 pub(super) fn sent_leaves(program: &Program, without: &Leaves) -> Vec<bool> {
     let left_out = program.leaf_mask(without).into_iter();
     left_out.map(|left_out| !left_out).collect()
+}
+
+/// Whether all clients receive a value as the round's argument: the server's parameters as they are at the start of the
+/// round.
+pub(super) fn is_round_argument(program: &Program, value: Value) -> bool {
+    let round = &program.schedule().round;
+    round.items.iter().any(|(item, _)| match item {
+        Item::Control(control) => {
+            let op = &control.op;
+            op.kind == OpKind::Fed(FedOp::Broadcast)
+                && op.results.contains(&value)
+                && op.operands.first() == round.args.first()
+        }
+        Item::Compute(_) => false,
+    })
 }
 
 /// The map in a schedule whose code is that of a region. Regions are identified by their client argument.

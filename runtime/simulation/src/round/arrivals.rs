@@ -11,7 +11,7 @@ use crate::context::{missing, state_or_zeros};
 use crate::error::RunError;
 use crate::faults::Fate;
 use crate::sampling::cohort;
-use crate::state::Flight;
+use crate::state::{Dispatched, Flight};
 use crate::value::batching::leaves;
 use crate::value::{Env, RuntimeValue};
 use fedround_ir::fed::Value;
@@ -32,7 +32,7 @@ impl Server<'_> {
         let mut waiting = std::mem::take(&mut state.flights);
         // Dispatched values are dropped once no client in flight began with them.
         let begun: Vec<usize> = waiting.iter().map(|flight| flight.version).collect();
-        state.sent.retain(|(_, version), _| begun.contains(version));
+        state.sent.retain(|sent, _| begun.contains(&sent.version));
         waiting.sort_by(|a, b| {
             let first = a.arrives.total_cmp(&b.arrives);
             let first = first.then(a.version.cmp(&b.version));
@@ -98,8 +98,8 @@ impl Server<'_> {
     }
 
     /// `fed.dispatch`: stores a value for the clients that began in this round, and returns the values that the
-    /// arriving clients began with. A client that began in another phase, which did not dispatch this value, gets
-    /// the present one.
+    /// arriving clients began with. A client that began in another phase, whose values are others, gets the present
+    /// one.
     pub(super) fn dispatch(
         &mut self,
         op: &Op,
@@ -109,19 +109,22 @@ impl Server<'_> {
         let value = env.read(op.operands[0], last_uses);
         let value = value.ok_or_else(|| missing(op, "value on the server"))?;
         let (program, version) = (self.cx.program, self.version());
-        let (index, kind) = (
-            self.counters.dispatches,
-            program.schedule().module.type_of(op.results[0]).kind,
-        );
+        let kind = program.schedule().module.type_of(op.results[0]).kind;
+        let (phase, index) = (self.cx.phase, self.counters.dispatches);
         self.counters.dispatches += 1;
+        let key = |version| Dispatched {
+            phase,
+            index,
+            version,
+        };
         let mut begun = self.state.in_flight.flights.iter().chain(&self.arrived);
         if begun.any(|flight| flight.version == version) {
             let tensors = leaves(&value, program.device());
             let tensors = tensors.ok_or_else(|| missing(op, "tensors"))?;
-            self.state.in_flight.sent.insert((index, version), tensors);
+            self.state.in_flight.sent.insert(key(version), tensors);
         }
         let values = self.arrived.iter().map(|flight| {
-            match self.state.in_flight.sent.get(&(index, flight.version)) {
+            match self.state.in_flight.sent.get(&key(flight.version)) {
                 Some(sent) => state_or_zeros(program, op, ("", kind), Some(sent.clone())),
                 None => Ok(value.clone()),
             }

@@ -93,7 +93,7 @@ impl Server<'_> {
         let ids = cohort(op, 0, env)?;
         let clients = match ids.is_empty() {
             true => 0,
-            false => self.participants(&ids)?.len(),
+            false => self.call(&ids, ids.len())?.len(),
         };
         self.uploads.used = true;
         Ok(RuntimeValue::Number(clients as f64))

@@ -88,20 +88,6 @@ impl Server<'_> {
         ))
     }
 
-    /// The clients of a cohort that take part.
-    ///
-    /// # Errors
-    ///
-    /// As [`call`](Self::call).
-    pub(super) fn participants(&mut self, ids: &Arc<[usize]>) -> Result<Arc<[usize]>, RunError> {
-        // Clients whose updates arrive in this round were called when they began.
-        let arrived = self.arrived.iter().map(|flight| &flight.client);
-        match !ids.is_empty() && arrived.eq(ids.iter()) {
-            true => Ok(Arc::clone(ids)),
-            false => self.call(ids, ids.len()),
-        }
-    }
-
     /// Calls clients, and returns those that take part: the `wanted` fastest of those that arrive.
     ///
     /// # Errors
@@ -113,11 +99,12 @@ impl Server<'_> {
         wanted: usize,
     ) -> Result<Arc<[usize]>, RunError> {
         if called.is_empty() {
-            return Err(RunError::TooFew {
-                called: 0,
-                responded: 0,
-                needed: 1,
-            });
+            return Err(RunError::nobody());
+        }
+        // Clients whose updates arrive in this round were called when they began.
+        let has_arrived = |k: &usize| self.arrived.iter().any(|flight| flight.client == *k);
+        if called.iter().all(has_arrived) {
+            return Ok(called.iter().copied().take(wanted).collect());
         }
         let (absent, parts) = (self.cx.absent, &self.cx.dataset.client_indices);
         let present = called.iter().copied().filter(|k| !absent.contains(k));

@@ -48,7 +48,7 @@ impl Server<'_> {
         let Some(RuntimeValue::Cohort(ids)) = env.peek(op.operands[1]).cloned() else {
             return Err(missing(op, "cohort"));
         };
-        let ids = self.participants(&ids)?;
+        let ids = self.call(&ids, ids.len())?;
         let value = env.read(op.operands[0], last_uses);
         let value = value.ok_or_else(|| missing(op, "value on the server"))?;
         self.clients.forget_delivered(&op.results);
@@ -165,7 +165,11 @@ impl Server<'_> {
             Some(RuntimeValue::Broadcast(ids, value)) => ids.iter().map(|_| rows(value)).collect(),
             _ => Err(missing(op, "value of each client")),
         };
-        concat_rows(op, all?)
+        let all = all?;
+        if all.is_empty() {
+            return Err(RunError::nobody());
+        }
+        concat_rows(op, all)
     }
 }
 

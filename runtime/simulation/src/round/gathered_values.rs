@@ -34,8 +34,7 @@ fn values_of_clients<'e>(
             _ => return Err(missing(op, "value of each client")),
         };
     if values.is_empty() {
-        let (why, loc) = ("the cohort is empty", op.loc);
-        return Err(RunError::Empty { why, loc });
+        return Err(RunError::nobody());
     }
     Ok((Arc::clone(ids), values))
 }

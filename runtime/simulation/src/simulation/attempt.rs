@@ -36,6 +36,7 @@ impl Simulation {
     ) -> Result<RoundStats, RunError> {
         let round = self.round + 1;
         let diverged = |what| RunError::Diverged { round, what };
+        let in_flight = self.state.in_flight.clone();
         let mut not_finite = BTreeSet::new();
         loop {
             // Each client runs in a graph of its own, so that every loss belongs to one client.
@@ -58,6 +59,7 @@ impl Simulation {
             match ended {
                 Err(RunError::Diverged { .. }) => {}
                 Err(RunError::TooFew { responded: 0, .. }) => {
+                    self.state.in_flight = in_flight;
                     return Err(diverged(Diverged::EveryClient(not_finite.len())));
                 }
                 Err(RunError::TooFew { .. }) => {
@@ -105,7 +107,7 @@ impl Simulation {
     }
 
     /// Runs the next round once, without the `absent` clients. A round that fails, or whose results are not finite,
-    /// leaves the simulation as it was.
+    /// leaves the simulation as it was. In one with too few clients, those in flight have gone on.
     fn attempt_once(
         &mut self,
         max_group: usize,
@@ -155,6 +157,11 @@ impl Simulation {
         self.parties = parties;
         match &ran {
             Ok(_) => state.commit(),
+            Err(RunError::TooFew { .. }) => {
+                let mut in_flight = std::mem::take(&mut state.in_flight);
+                in_flight.skip(self.round);
+                state.roll_back((before.0, in_flight));
+            }
             Err(_) => state.roll_back(before),
         }
         self.state = state;

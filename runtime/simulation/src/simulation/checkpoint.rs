@@ -6,7 +6,6 @@
 
 use std::collections::HashMap;
 
-use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
 use fedround_passes::lowering::Frontend;
 use fedround_store::{Archive, ArchiveError, StoreMark, TensorBytes};
@@ -14,9 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Simulation;
 use super::fingerprint::Fingerprint;
+use super::saved_tensors::{shape_error, tensor_bytes, tensors_on_device};
 use crate::checkpoint_error::CheckpointError;
-use crate::state::{ClientState, Flight, InFlight, Key};
-use crate::tensor_bytes::{from_bytes, to_bytes};
+use crate::state::{ClientState, Dispatched, Flight, InFlight, Key};
 
 /// The version of the parts below.
 const VERSION: u32 = 1;
@@ -56,7 +55,11 @@ pub(super) type ServerStates = Vec<(String, Vec<TensorBytes>)>;
 struct SavedInFlight {
     now: u64,
     flights: Vec<(usize, usize, u64)>,
+    /// By index and version.
     sent: Vec<((usize, usize), Vec<TensorBytes>)>,
+    /// The phase of each dispatched value. Older checkpoints do not have it; without phases, all are 0.
+    #[serde(default)]
+    phases: Vec<usize>,
 }
 
 fn restore_in_flight(
@@ -69,9 +72,16 @@ fn restore_in_flight(
         version,
         arrives: f64::from_bits(arrives),
     });
-    let sent = saved.sent.into_iter();
-    let sent =
-        sent.map(|(key, tensors)| Ok((key, tensors_on_device(IN_FLIGHT, &tensors, device)?)));
+    let phases = saved.phases.into_iter().chain(std::iter::repeat(0));
+    let sent = saved.sent.into_iter().zip(phases);
+    let sent = sent.map(|(((index, version), tensors), phase)| {
+        let key = Dispatched {
+            phase,
+            index,
+            version,
+        };
+        Ok((key, tensors_on_device(IN_FLIGHT, &tensors, device)?))
+    });
     Ok(InFlight {
         now: f64::from_bits(saved.now),
         flights: flights.collect(),
@@ -131,12 +141,16 @@ impl Simulation {
         }
         let flights = flights.iter();
         let flights = flights.map(|f| (f.client, f.version, f.arrives.to_bits()));
-        let sent = sent.iter();
-        let sent = sent.map(|(key, tensors)| Ok((*key, tensor_bytes("dispatched", tensors)?)));
+        let phases = sent.keys().map(|key| key.phase).collect();
+        let sent = sent.iter().map(|(key, tensors)| {
+            let tensors = tensor_bytes("dispatched", tensors)?;
+            Ok(((key.index, key.version), tensors))
+        });
         Ok(Some(SavedInFlight {
             now: now.to_bits(),
             flights: flights.collect(),
             sent: sent.collect::<Result<_, CheckpointError>>()?,
+            phases,
         }))
     }
 
@@ -257,32 +271,26 @@ pub(super) fn check_version(archive: &Archive) -> Result<(), CheckpointError> {
     }
 }
 
-/// The bytes of the tensors of a state, or of the parameters.
-fn tensor_bytes(
-    name: &str,
-    tensors: &[DispatchTensor],
-) -> Result<Vec<TensorBytes>, CheckpointError> {
-    to_bytes(tensors)?.ok_or_else(|| CheckpointError::Element {
-        name: name.to_owned(),
-    })
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Tensors from the bytes of a part of an archive.
-pub(super) fn tensors_on_device(
-    part: &str,
-    tensors: &[TensorBytes],
-    device: &DispatchDevice,
-) -> Result<Vec<DispatchTensor>, ArchiveError> {
-    let tensors = tensors.iter().map(|bytes| from_bytes(bytes, device));
-    tensors
-        .collect::<Option<_>>()
-        .ok_or_else(|| shape_error(part))
-}
-
-/// The error if the shapes of a part's tensors are not those of the program.
-fn shape_error(part: &str) -> ArchiveError {
-    ArchiveError::Content {
-        part: part.to_owned(),
-        message: "the shapes of its tensors are not those of the program".to_owned(),
+    #[test]
+    fn dispatched_values_of_older_checkpoints_are_read() {
+        #[derive(Serialize)]
+        struct Older {
+            now: u64,
+            flights: Vec<(usize, usize, u64)>,
+            sent: Vec<((usize, usize), Vec<TensorBytes>)>,
+        }
+        let (flights, sent) = (vec![(3, 1, 7)], vec![((2, 1), vec![])]);
+        let (now, mut archive) = (0, Archive::default());
+        let older = Older { now, flights, sent };
+        archive.insert(IN_FLIGHT, &older).unwrap();
+        let device = DispatchDevice::Flex(Default::default());
+        let restored = restore_in_flight(archive.get(IN_FLIGHT).unwrap(), &device).unwrap();
+        let keys = restored.sent.into_keys();
+        let keys: Vec<_> = keys.map(|k| (k.phase, k.index, k.version)).collect();
+        assert_eq!(keys, [(0, 2, 1)]);
     }
 }

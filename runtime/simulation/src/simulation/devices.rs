@@ -262,9 +262,10 @@ impl Simulation {
     ) -> Option<(RoundContext<'_>, Vec<RoundContext<'_>>)> {
         let programs = self.devices();
         let programs = programs.filter_map(|device| Some((device, device.evaluation(evaluation)?)));
-        // Models are made for all clients: nobody fails in an evaluation.
+        // Models are made for all clients: nobody fails in an evaluation, and of parties any number may be there.
         let mut contexts = programs.map(|(device, program)| RoundContext {
             fates: None,
+            min_clients: 1,
             ..self.context(device, program, (round, &NO_CLIENTS), max_group)
         });
         Some((contexts.next()?, contexts.collect()))
@@ -281,7 +282,7 @@ impl Simulation {
         // If the workers use all cores, a prefetching thread would only slow them down.
         let has_spare_core = device.worker_threads(self.threads) < self.cores;
         let scheduled = self.scheduled(round);
-        let program = program.at(scheduled);
+        let (phase, program) = (program.phase_of(scheduled).0, program.at(scheduled));
         let examples = device.examples.as_ref();
         RoundContext {
             program,
@@ -302,6 +303,7 @@ impl Simulation {
             min_clients: self.faults.min_clients,
             round,
             scheduled,
+            phase,
         }
     }
 }

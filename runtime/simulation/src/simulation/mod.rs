@@ -15,6 +15,7 @@ mod parties;
 mod personal;
 mod personal_difference;
 mod phases;
+mod saved_tensors;
 mod server_states;
 #[cfg(test)]
 mod tests;

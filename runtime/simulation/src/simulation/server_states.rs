@@ -8,7 +8,8 @@ use fedround_passes::lowering::Frontend;
 use fedround_store::{Archive, ArchiveError, StoreError, TensorBytes};
 
 use super::Simulation;
-use super::checkpoint::{SERVER, ServerStates, check_version, tensors_on_device};
+use super::checkpoint::{SERVER, ServerStates, check_version};
+use super::saved_tensors::tensors_on_device;
 use crate::checkpoint_error::CheckpointError;
 use crate::round::nodes_names;
 

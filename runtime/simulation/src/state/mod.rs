@@ -23,7 +23,7 @@ use crate::error::RunError;
 
 pub use committed_states::ClientMemory;
 pub(crate) use committed_states::CommittedStates;
-pub(crate) use in_flight::{Flight, InFlight};
+pub(crate) use in_flight::{Dispatched, Flight, InFlight};
 pub(crate) use resident::{Key, Side};
 
 /// All states of a simulation.

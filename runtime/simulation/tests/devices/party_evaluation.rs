@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use fedround_data::Examples;
 use fedround_simulation::parties::{HeldOut, Loopback, PartyHost, PartyScore, PartyScores};
-use fedround_simulation::{CohortBatch, Simulation};
+use fedround_simulation::{CohortBatch, Faults, Simulation};
 
 use crate::cases::{CASES, Case, SIZES, at_parties};
 use crate::parties::{Shared, parameters};
@@ -130,7 +130,8 @@ fn an_evaluation_keeps_no_round() {
     first.run_round().unwrap();
     first.evaluate_at_parties().unwrap();
     drop(first);
-    let second = alone(case).with_parties(Box::new(parties), 2);
+    // The clock that gives sessions has gone back.
+    let second = alone(case).with_parties(Box::new(parties), 0);
     let mut second = second.unwrap();
     second.restore(&saved).unwrap();
     second.evaluate_at_parties().unwrap();
@@ -166,4 +167,21 @@ fn clients_of_absent_parties_are_left_out() {
     assert!(why.unwrap().contains("deadline"));
     assert_eq!(found, run(Trouble::Offline, 2).0);
     assert!(found.missing.is_empty());
+}
+
+/// Rounds need everyone, and evaluations do not.
+#[test]
+fn an_evaluation_needs_no_number_of_clients() {
+    let case = case("fedrep");
+    let hosts = (0..SIZES.len()).map(|k| host(case, vec![k])).collect();
+    let parties = Box::new(Troubled::new(hosts, Trouble::Offline));
+    let faults = Faults {
+        min_clients: SIZES.len(),
+        ..Faults::default()
+    };
+    let coordinator = alone(case).with_faults(faults).unwrap();
+    let mut coordinator = coordinator.with_parties(parties, 1).unwrap();
+    assert!(!coordinator.run_round().unwrap().skipped);
+    let scores = coordinator.evaluate_at_parties().unwrap().unwrap();
+    assert_eq!(scores.missing, [1]);
 }

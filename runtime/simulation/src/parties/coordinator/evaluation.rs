@@ -43,7 +43,8 @@ pub struct PartyScore {
 pub(crate) struct ServerModel {
     /// A checksum of each parameter.
     pub checksums: Vec<u64>,
-    /// For each parameter, whether it differs from the initial model, which hosts have. Only such parameters are sent.
+    /// For each parameter, whether it differs from the initial model, which hosts have. Of the model, only such parameters
+    /// are sent.
     pub changed: Vec<bool>,
 }
 

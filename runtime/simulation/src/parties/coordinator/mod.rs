@@ -1,5 +1,6 @@
 //! The coordinator's side: runs regions at parties, by requests to their hosts.
 
+mod committed;
 mod evaluation;
 mod outcome_order;
 mod replies;
@@ -163,36 +164,9 @@ impl Coordinator {
         Ok(())
     }
 
-    /// Commits the present attempt. Its hosts are told with their next request.
-    pub fn commit(&mut self) {
-        let committed = Committed {
-            attempt: self.attempt,
-            without: self.lost.iter().copied().collect(),
-        };
-        let replied = std::mem::take(&mut self.replied).into_iter();
-        self.committed
-            .extend(replied.map(|host| (host, committed.clone())));
-    }
-
     /// The clients that were lost in the last round, and why.
     pub fn failures(&self) -> &[(Vec<usize>, PartyError)] {
         &self.failures
-    }
-
-    /// The last committed attempt of each host. A checkpoint needs it.
-    pub fn committed(&self) -> Vec<(u64, Committed)> {
-        let committed = self.committed.iter();
-        committed
-            .map(|(host, attempt)| (host.0, attempt.clone()))
-            .collect()
-    }
-
-    /// Restores the committed attempts of a checkpoint.
-    pub fn restore(&mut self, committed: Vec<(u64, Committed)>) {
-        let committed = committed.into_iter();
-        self.committed = committed
-            .map(|(host, attempt)| (HostId(host), attempt))
-            .collect();
     }
 
     /// Marks clients of a host as lost, by their positions in the cohort, and tells the transport why.

@@ -8,7 +8,7 @@ use fedround_passes::parties::{Input, Region, Source};
 
 use super::super::message::{Entry, Request, Run, Task};
 use super::super::payload::Payload;
-use super::super::table::sent_leaves;
+use super::super::table::{is_round_argument, sent_leaves};
 use super::super::transport::HostId;
 use super::super::values::write_value;
 use super::{Coordinator, Receiver, RegionCall};
@@ -92,9 +92,12 @@ impl Coordinator {
         match input.source {
             Source::Region(_) => false,
             Source::Broadcast => is_new(Receiver::Host(host)),
-            // All entries of the request are counted, even after the first that is new.
             Source::Scatter => {
-                entries.fold(false, |new, entry| is_new(Receiver::Entry(entry)) || new)
+                // All entries of the request are sent, and counted, if one of them is new.
+                let new: Vec<bool> = entries
+                    .map(|entry| is_new(Receiver::Entry(entry)))
+                    .collect();
+                new.contains(&true)
             }
         }
     }
@@ -110,7 +113,8 @@ fn add_input(
 ) -> Result<(), RunError> {
     let program = call.job.cx.program;
     let sent_leaves = match call.server {
-        Some(server) => server.changed.clone(),
+        Some(server) if is_round_argument(program, input.value) => server.changed.clone(),
+        Some(server) => vec![true; server.changed.len()],
         None => sent_leaves(program, &input.without),
     };
     let what = (program, input.kind, sent_leaves.as_slice());

@@ -1,5 +1,6 @@
 //! Evaluates the personal models of a host's clients. Only scores leave the host.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use burn::tensor::DispatchTensor;
@@ -12,6 +13,7 @@ use super::super::checksum::checksums;
 use super::super::error::ContentError;
 use super::super::message::{ClientScores, Committed, Entry, Evaluated, Reply, Run};
 use super::super::payload::Payload;
+use super::super::table::is_round_argument;
 use super::super::value_type::ValueType;
 use super::super::values::PayloadReader;
 use super::run::is_shared;
@@ -31,6 +33,14 @@ pub struct HeldOut {
 }
 
 impl PartyHost {
+    /// Adds examples on which clients do not train. With them the coordinator can let the clients' personal models be
+    /// evaluated.
+    #[must_use]
+    pub fn with_held_out(mut self, examples: BTreeMap<usize, HeldOut>) -> Self {
+        self.held_out = examples;
+        self
+    }
+
     /// Makes the personal models of a request's clients, and evaluates them. No state changes.
     pub(super) fn evaluate(
         &mut self,
@@ -91,6 +101,7 @@ impl PartyHost {
         let changed = initial_checksums.iter().zip(server);
         let changed = changed.map(|(initial, now)| initial != now);
         let changed: Vec<bool> = changed.collect();
+        let all = vec![true; changed.len()];
         let mut reader = PayloadReader::new(payload, program);
         let mut operands: Vec<RuntimeValue> = vec![];
         for (i, input) in region.inputs.iter().enumerate() {
@@ -102,7 +113,11 @@ impl PartyHost {
                 let name = input.name.clone();
                 return Err(ContentError::Missing { name }.into());
             }
-            let what = (input.kind, changed.as_slice(), &ValueType::default());
+            let sent_leaves = match is_round_argument(program, input.value) {
+                true => changed.as_slice(),
+                false => all.as_slice(),
+            };
+            let what = (input.kind, sent_leaves, &ValueType::default());
             let value = reader.value(&input.name, what, |leaf| initial.get(leaf).cloned())?;
             operands.push(RuntimeValue::Broadcast(Arc::clone(&ids), Box::new(value)));
         }

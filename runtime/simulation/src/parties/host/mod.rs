@@ -3,6 +3,7 @@
 
 mod checkpoint;
 mod evaluate;
+mod failure;
 mod run;
 mod sums;
 
@@ -17,6 +18,8 @@ use super::table::RegionTable;
 use crate::error::RunError;
 use crate::simulation::Simulation;
 use crate::value::RuntimeValue;
+
+use failure::files;
 
 pub use evaluate::HeldOut;
 
@@ -51,6 +54,8 @@ pub struct PartyHost {
     shared: HashMap<Value, RuntimeValue>,
     /// The last request of the attempt and its reply, in case the request arrives twice.
     last_reply: Option<(Run, Payload)>,
+    /// Why the last request could not be carried out; `None` if it was.
+    last_failure: Option<String>,
 }
 
 /// Why a host cannot do what was requested.
@@ -161,15 +166,8 @@ impl PartyHost {
             held: HashMap::new(),
             shared: HashMap::new(),
             last_reply: None,
+            last_failure: None,
         })
-    }
-
-    /// Adds examples on which clients do not train. With them the coordinator can let the clients' personal models be
-    /// evaluated.
-    #[must_use]
-    pub fn with_held_out(mut self, examples: BTreeMap<usize, HeldOut>) -> Self {
-        self.held_out = examples;
-        self
     }
 
     /// The host's clients, in ascending order.
@@ -196,17 +194,19 @@ impl PartyHost {
     pub fn answer(&mut self, request: &[u8]) -> Vec<u8> {
         let reply = match Payload::decode(request) {
             Ok(request) => self.answer_payload(&request),
-            Err(error) => failure(&error.into()),
+            Err(error) => self.fail(&error.into()),
         };
         reply
             .encode()
-            .or_else(|error| failure(&error.into()).encode())
+            .or_else(|error| self.fail(&error.into()).encode())
             .unwrap_or_default()
     }
 
     /// As [`answer`](Self::answer), for transports that carry tensors one by one.
     pub fn answer_payload(&mut self, request: &Payload) -> Payload {
-        self.reply(request).unwrap_or_else(|error| failure(&error))
+        self.last_failure = None;
+        self.reply(request)
+            .unwrap_or_else(|error| self.fail(&error))
     }
 
     /// Checks that a request fits this host, and carries it out.
@@ -292,19 +292,4 @@ impl PartyHost {
         self.attempt = Some(attempt);
         Ok(())
     }
-}
-
-/// The files to delete so that a party starts without states. If the coordinator expects states of the party, its key
-/// has to be deleted, too: with another key it counts as another party.
-fn files(expected: usize) -> &'static str {
-    match expected {
-        0 => "`clients.ckpt`",
-        _ => "`clients.ckpt` and `key.pem`",
-    }
-}
-
-/// The reply to a request that failed.
-fn failure(error: &HostError) -> Payload {
-    // Writing a text as JSON does not fail.
-    Payload::new(&Reply::Failed(error.to_string())).unwrap_or_default()
 }
