@@ -92,10 +92,14 @@ impl Catalog {
     ) -> Result<Vec<String>, CliError> {
         let given = settings.iter().map(|setting| Setting {
             name: setting.name.clone(),
-            value: Given::Text(setting.value.to_string()),
+            value: Given::Text {
+                text: setting.value.to_string(),
+                flag: hypers::SET,
+            },
         });
         let hypers: Vec<Setting> = given.collect();
-        Ok(Uses::of(&self.registry, (spec, &hypers), objective)?.dead)
+        let dead = Uses::of(&self.registry, (spec, &hypers), objective)?.dead;
+        Ok(dead.into_iter().map(|dead| dead.name).collect())
     }
 
     /// What a run's model is trained for, unless the algorithm says otherwise. Nothing is compiled.

@@ -26,10 +26,16 @@ pub(crate) const NOT_USED_MEANS: &str =
 pub(crate) struct Uses {
     /// Names of those that change the program.
     pub used: Vec<String>,
-    /// Names of the others.
-    pub dead: Vec<String>,
+    /// The others.
+    pub dead: Vec<Dead>,
     /// What to say of names that several layers have.
     pub notes: Vec<String>,
+}
+
+/// A hyper-parameter that changes nothing, and the flag that gave it.
+pub(crate) struct Dead {
+    pub flag: &'static str,
+    pub name: String,
 }
 
 impl Uses {
@@ -47,21 +53,25 @@ impl Uses {
             notes: vec![],
         };
         for (i, setting) in settings.iter().enumerate() {
-            if !setting.is_of_command_line() {
+            let Some(flag) = setting.flag() else {
                 continue;
-            }
+            };
             let without = [&settings[..i], &settings[i + 1..]].concat();
             let without = hypers::algorithm(registry, spec, &without)?;
             if hypers::named(&*algorithm) == hypers::named(&*without) {
                 continue;
             }
-            let note = known.layers_note(&*algorithm, registry, (spec, settings), &setting.name);
+            let given = (flag, setting.name.as_str());
+            let note = known.layers_note(&*algorithm, registry, (spec, settings), given);
             uses.notes.extend(note);
             let field = hypers::lookup(&*algorithm, &setting.name);
             let used = field.is_some_and(|field| known.reads(&full_name(&field)))
                 || !known.is_same(&without);
-            let names = if used { &mut uses.used } else { &mut uses.dead };
-            names.push(setting.name.clone());
+            let name = setting.name.clone();
+            match used {
+                true => uses.used.push(name),
+                false => uses.dead.push(Dead { flag, name }),
+            }
         }
         Ok(uses)
     }
@@ -76,7 +86,8 @@ impl Uses {
     /// Fails if there is one that changes nothing.
     pub fn check(self, spec: &str) -> Result<(), CliError> {
         match self.dead.into_iter().next() {
-            Some(name) => Err(CliError::DeadHyper {
+            Some(Dead { flag, name }) => Err(CliError::DeadHyper {
+                flag,
                 name,
                 spec: spec.to_owned(),
             }),
@@ -182,14 +193,14 @@ impl<'o> Known<'o> {
         !others.is_empty() && !self.reads(&name) && others.into_iter().all(same)
     }
 
-    /// What to say of a name without a layer that several layers have: which one `--set` means, and what those
+    /// What to say of a name without a layer that several layers have: which one its flag means, and what those
     /// inside of it keep. Not of those that change nothing or have a setting of their own.
     fn layers_note(
         &self,
         algorithm: &dyn Hyper,
         registry: &Registry,
         (spec, settings): (&str, &[Setting]),
-        name: &str,
+        (flag, name): (&str, &str),
     ) -> Option<String> {
         let fields = all_fields(algorithm).into_iter();
         let mut same = fields.filter(|field| field.field.name == name);
@@ -203,7 +214,7 @@ impl<'o> Known<'o> {
         let others = others.map(|field| format!("; {} stays {}", full_name(&field), field.value));
         let others: String = others.collect();
         let set = full_name(&set);
-        (!others.is_empty()).then(|| format!("--set {name} sets {set}{others}"))
+        (!others.is_empty()).then(|| format!("{flag} {name} sets {set}{others}"))
     }
 
     /// Whether another algorithm does the same. One that cannot do without a setting uses it: noise of 1 may

@@ -38,8 +38,14 @@ use fedround_names::did_you_mean;
 pub(crate) enum CliError {
     #[error(transparent)]
     Spec(#[from] SpecError),
-    #[error("--set {name}: `{spec}` does not use this hyper-parameter, so it would change nothing")]
-    DeadHyper { name: String, spec: String },
+    #[error(
+        "{flag} {name}: `{spec}` does not use this hyper-parameter, so it would change nothing"
+    )]
+    DeadHyper {
+        flag: &'static str,
+        name: String,
+        spec: String,
+    },
     #[error("{}: expected the folder of a run that has ended or of a comparison{}", dir.display(), if dir.is_dir() { "" } else { ", found no such folder" })]
     NothingToReport { dir: PathBuf },
     #[error(transparent)]

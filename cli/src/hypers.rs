@@ -8,6 +8,9 @@ use toml::Value;
 
 use crate::error::CliError;
 
+/// The flag that sets one hyper-parameter.
+pub(crate) const SET: &str = "--set";
+
 /// A hyper-parameter's name, with or without its layer, and its value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Setting {
@@ -18,8 +21,8 @@ pub(crate) struct Setting {
 /// A value before its field's kind is known.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Given {
-    /// From the command line.
-    Text(String),
+    /// From the command line, after this flag.
+    Text { text: String, flag: &'static str },
     /// From a file.
     Value(HyperValue),
 }
@@ -27,16 +30,19 @@ pub(crate) enum Given {
 impl fmt::Display for Given {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Text(text) => f.write_str(text),
+            Self::Text { text, .. } => f.write_str(text),
             Self::Value(value) => write!(f, "{value}"),
         }
     }
 }
 
 impl Setting {
-    /// Whether it was given by `--set`, and not in a file, which may list all hyper-parameters.
-    pub fn is_of_command_line(&self) -> bool {
-        matches!(self.value, Given::Text(_))
+    /// The flag that gave it; `None` of one in a file, which may list all hyper-parameters.
+    pub fn flag(&self) -> Option<&'static str> {
+        match self.value {
+            Given::Text { flag, .. } => Some(flag),
+            Given::Value(_) => None,
+        }
     }
 }
 
@@ -49,7 +55,10 @@ pub(crate) fn assignments(texts: &[String]) -> Result<Vec<Setting>, CliError> {
             .ok_or_else(|| CliError::Assignment(text.clone()))?;
         Ok(Setting {
             name: name.trim().to_owned(),
-            value: Given::Text(value.trim().to_owned()),
+            value: Given::Text {
+                text: value.trim().to_owned(),
+                flag: SET,
+            },
         })
     };
     texts.iter().map(setting).collect()
@@ -111,7 +120,7 @@ pub(crate) fn algorithm(
 pub(crate) fn apply(algorithm: &mut dyn Hyper, setting: &Setting) -> Result<(), CliError> {
     let value = match &setting.value {
         Given::Value(value) => value.clone(),
-        Given::Text(text) => match lookup(algorithm, &setting.name) {
+        Given::Text { text, .. } => match lookup(algorithm, &setting.name) {
             Some(field) => field.field.parse(text)?,
             // `set` says that there is no such field.
             None => HyperValue::Text(text.clone()),
@@ -213,6 +222,7 @@ mod tests {
         assert!(assignments(&["=1".into()]).is_err());
         let settings = assignments(&[" mu = 0.1".into()]).unwrap();
         assert_eq!(settings[0].name, "mu");
-        assert_eq!(settings[0].value, Given::Text("0.1".into()));
+        assert_eq!(settings[0].value.to_string(), "0.1");
+        assert_eq!(settings[0].flag(), Some(SET));
     }
 }

@@ -30,7 +30,7 @@ impl Meaning {
 
 /// Fails where `searches`, which were given with `flag`, try a hyper-parameter twice, or one that has a value
 /// of `--set`.
-pub(super) fn check(
+pub(crate) fn check(
     catalog: &Catalog,
     algorithms: &[Entrant],
     settings: &[Setting],
@@ -56,7 +56,7 @@ pub(super) fn check(
                 return Err(CompareError::SelectTwice { flag, name, other }.into());
             }
         }
-        for setting in settings.iter().filter(|s| s.is_of_command_line()) {
+        for setting in settings.iter().filter(|s| s.flag().is_some()) {
             let of_one = is_own(&setting.name);
             // Values for one of several algorithms win over a value for all of them.
             let wins = |search: &Meaning| search.own && !of_one && algorithms.len() > 1;

@@ -15,6 +15,8 @@ pub(crate) struct Entrant {
     pub name: String,
     /// The name of the algorithm that it is a candidate for: its own where no values are tried.
     pub candidate_of: String,
+    /// What the name of a hyper-parameter begins with, before a dot, where it is this algorithm's alone.
+    pub prefix: String,
     pub spec: String,
     pub hypers: Vec<Setting>,
 }
@@ -30,6 +32,7 @@ impl Entrant {
         }
         let this = Self {
             candidate_of: name.clone(),
+            prefix: name.clone(),
             name,
             spec,
             hypers: vec![],
@@ -49,9 +52,9 @@ impl Entrant {
         }
     }
 
-    /// What a hyper-parameter is called after the entrant's name.
+    /// What a hyper-parameter is called after the entrant's prefix.
     pub fn own<'s>(&self, setting: &'s str) -> Option<&'s str> {
-        setting.strip_prefix(&self.candidate_of)?.strip_prefix('.')
+        setting.strip_prefix(&self.prefix)?.strip_prefix('.')
     }
 }
 
@@ -106,7 +109,7 @@ fn unknown(setting: &Setting, algorithms: &[Entrant], defaults: &[BoxedAlgorithm
     let entrants = algorithms.iter().zip(defaults);
     let own = entrants.flat_map(|(entrant, algorithm)| {
         let names = hypers::named(&**algorithm).into_iter();
-        names.map(|(name, _)| format!("{}.{name}", entrant.name))
+        names.map(|(name, _)| format!("{}.{name}", entrant.prefix))
     });
     let own: Vec<String> = own.collect();
     let all = known.iter().chain(&own).map(String::as_str);

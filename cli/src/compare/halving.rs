@@ -159,6 +159,7 @@ mod tests {
         let runs = [None, Some(run)];
         assert!(in_early_phase(&runs, 1) && !in_early_phase(&runs, 2));
     }
+
     #[test]
     fn models_of_an_earlier_phase_do_not_judge_those_of_a_later_one() {
         let line = |round: usize, validation: f64, of: Models| Line {

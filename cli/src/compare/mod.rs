@@ -29,6 +29,7 @@ use fedround::experiment::Status;
 use fedround_store::FolderLock;
 
 pub(super) use args::CompareArgs;
+pub(super) use conflicts::check as check_conflicts;
 pub(super) use differences::probability;
 pub(super) use entrant::Entrant;
 pub(super) use error::CompareError;

@@ -100,9 +100,21 @@ impl Record {
         Self { lines, ..record }
     }
 
-    /// Reads a run's folder; `None` where no run has ended in it. Files that are not as a run left them
-    /// are not believed: that is said, and the run counts as one that has not ended.
+    /// Reads a run's folder, for a command that trains what has not ended; `None` where no run has ended in it.
+    /// Files that are not as a run left them are not believed: that is said, and the run counts as one that has
+    /// not ended.
     pub fn read(dir: &Path) -> Result<Option<Self>, CliError> {
+        let damaged = "the run goes on from its last good checkpoint, or starts again";
+        Self::read_or(dir, damaged)
+    }
+
+    /// The same for a report, which trains nothing.
+    pub fn read_to_report(dir: &Path) -> Result<Option<Self>, CliError> {
+        Self::read_or(dir, "the run is left out of the report")
+    }
+
+    /// Reads a run's folder; `damaged` says what becomes of a run whose files are not believed.
+    fn read_or(dir: &Path, damaged: &str) -> Result<Option<Self>, CliError> {
         let path = dir.join(SUMMARY);
         let checked = match Manifest::read(dir) {
             Ok(Some(manifest)) => manifest.check_all(dir).map_err(|error| error.to_string()),
@@ -114,9 +126,7 @@ impl Record {
             Err(error) => Err(error.to_string()),
         };
         if let Err(reason) = checked {
-            tell!(
-                "warning: {reason}; the run goes on from its last good checkpoint, or starts again"
-            );
+            tell!("warning: {reason}; {damaged}");
             return Ok(None);
         }
         let Some(summary) = text(&path)? else {

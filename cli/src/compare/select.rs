@@ -43,7 +43,7 @@ pub(crate) fn candidates(
         for values in strategy.combinations(&own)? {
             let pairs = names.iter().zip(&values);
             let candidate = pairs.fold(entrant.clone(), |base, (name, value)| {
-                base.with(name, value)
+                base.with(flag, name, value)
             });
             candidate.differs_from(&all)?;
             all.push(candidate);
@@ -60,11 +60,14 @@ pub(crate) fn candidates(
 }
 
 impl Entrant {
-    /// The same algorithm with one more value, which its name says.
-    fn with(&self, name: &str, value: &str) -> Self {
+    /// The same algorithm with one more value of a flag, which its name says.
+    fn with(&self, flag: &'static str, name: &str, value: &str) -> Self {
         let setting = Setting {
             name: name.to_owned(),
-            value: Given::Text(value.to_owned()),
+            value: Given::Text {
+                text: value.to_owned(),
+                flag,
+            },
         };
         Self {
             name: format!("{} {name}={value}", self.name),

@@ -118,7 +118,8 @@ pub(crate) struct MeanPoint {
     pub std: f64,
 }
 
-/// The mean over the complete runs at each round that was evaluated.
+/// The mean over the complete runs at each round in which all of them were evaluated. Goals and phases that end
+/// early make runs with other seeds be evaluated in other rounds.
 pub(crate) fn mean_curve(runs: &[Option<&Record>], of: Quantity) -> Vec<MeanPoint> {
     let complete = runs
         .iter()
@@ -126,21 +127,25 @@ pub(crate) fn mean_curve(runs: &[Option<&Record>], of: Quantity) -> Vec<MeanPoin
         .flatten()
         .filter(|run| run.status == Status::Complete);
     let curves: Vec<Vec<Point>> = complete.map(|run| of.curve(run)).collect();
-    let rounds = curves.iter().map(Vec::len).min().unwrap_or(0);
-    // Runs of one comparison are evaluated after the same rounds, but for the last of a run that
-    // ends at a goal.
-    let point = |i: usize| {
-        let here = || curves.iter().map(move |curve| curve[i]);
-        let round = here().next()?.round;
-        let accuracy = Spread::of(here().map(|p| p.value))?;
-        here().all(|p| p.round == round).then_some(MeanPoint {
+    let Some(first) = curves.first() else {
+        return vec![];
+    };
+    let point = |round: usize| {
+        let here = |curve: &Vec<Point>| {
+            let place = curve.binary_search_by_key(&round, |point| point.round);
+            Some(curve[place.ok()?])
+        };
+        let here: Vec<Point> = curves.iter().map(here).collect::<Option<_>>()?;
+        let accuracy = Spread::of(here.iter().map(|p| p.value))?;
+        Some(MeanPoint {
             round: round as f64,
-            bytes: Spread::of(here().map(|p| p.bytes as f64))?.mean,
+            bytes: Spread::of(here.iter().map(|p| p.bytes as f64))?.mean,
             mean: accuracy.mean,
             std: accuracy.std.unwrap_or(0.0),
         })
     };
-    (0..rounds).filter_map(point).collect()
+    let rounds = first.iter().map(|point| point.round);
+    rounds.filter_map(point).collect()
 }
 
 #[cfg(test)]
@@ -255,5 +260,11 @@ pub(super) mod tests {
         assert_eq!(places, [(2.0, 20.0, 0.25), (4.0, 40.0, 0.5)]);
         assert!((curve[1].std - 0.125_f64.sqrt()).abs() < 1e-15);
         assert_eq!(mean_curve(&runs[2..], Quantity::Accuracy), []);
+        // A run that was evaluated in other rounds, too, does not end the line.
+        let mut other = run(Status::Complete, &[0.75, 0.25]);
+        other.lines[0].accuracy = Some(0.5);
+        let curve = mean_curve(&[runs[0], Some(&other)], Quantity::Accuracy);
+        let places: Vec<_> = curve.iter().map(|p| (p.round, p.mean)).collect();
+        assert_eq!(places, [(2.0, 0.5), (4.0, 0.5)]);
     }
 }

@@ -1,6 +1,6 @@
 //! The runs of a grid, one after another.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -100,8 +100,8 @@ pub(crate) fn prepare(
 struct CommandLine {
     /// Names, each with an algorithm that uses it.
     used: BTreeSet<(String, String)>,
-    /// The same of those in which it changes nothing.
-    dead: BTreeSet<(String, String)>,
+    /// The same of those in which it changes nothing, and the flag that gave it.
+    dead: BTreeMap<(String, String), &'static str>,
 }
 
 impl CommandLine {
@@ -109,26 +109,31 @@ impl CommandLine {
     fn add(&mut self, catalog: &Catalog, job: &Job, quiet: bool) -> Result<(), CliError> {
         let settings = job.settings();
         let of = |name: &String| (name.clone(), settings.spec.clone());
-        let given = settings.hypers.iter().filter(|s| s.is_of_command_line());
+        let given = settings.hypers.iter().filter(|s| s.flag().is_some());
         if given.map(|s| of(&s.name)).all(|s| self.used.contains(&s)) {
             return Ok(());
         }
         let uses = job.uses(catalog)?.told(quiet);
         self.used.extend(uses.used.iter().map(of));
-        self.dead.extend(uses.dead.iter().map(of));
+        let dead = uses.dead.iter();
+        self.dead
+            .extend(dead.map(|dead| (of(&dead.name), dead.flag)));
         Ok(())
     }
 
     /// Fails if there is one that no algorithm uses, where `all` were looked at; of one that some use,
     /// says which do not.
     fn end(self, all: bool) -> Result<(), CliError> {
-        for (name, spec) in self.dead.difference(&self.used) {
-            let used = self.used.iter().any(|(used, _)| used == name);
-            if all && !used {
-                let (name, spec) = (name.clone(), spec.clone());
-                return Err(CliError::DeadHyper { name, spec });
+        for (of, flag) in self.dead {
+            if self.used.contains(&of) {
+                continue;
             }
-            tell!("warning: --set {name}: `{spec}` does not use this hyper-parameter");
+            let (name, spec) = of;
+            let used = self.used.iter().any(|(used, _)| *used == name);
+            if all && !used {
+                return Err(CliError::DeadHyper { flag, name, spec });
+            }
+            tell!("warning: {flag} {name}: `{spec}` does not use this hyper-parameter");
         }
         Ok(())
     }

@@ -55,48 +55,86 @@ pub(super) fn sections(catalog: &Catalog, algorithms: &[(String, Settings)]) -> 
         }
     };
     let one = algorithms.len() == 1;
-    let boxes =
-        algorithms.iter().map(
-            |(name, settings)| match Job::new(catalog, settings, data.clone()) {
-                Ok(job) => phases(name, job.program(), one),
-                Err(error) => missing(&format!("{name} could not be compiled here: {error}")),
-            },
-        );
+    let (mut boxes, mut held) = (vec![], None);
+    for (name, settings) in algorithms {
+        boxes.push(match Job::new(catalog, settings, data.clone()) {
+            Ok(job) => {
+                held = held.or_else(|| Some((settings, Held::of_clients(&job, data.classes)?)));
+                phases(name, job.program(), one)
+            }
+            Err(error) => missing(&format!("{name} could not be compiled here: {error}")),
+        });
+    }
+    let held = match held {
+        Some(held) => Ok(held),
+        None => Held::as_dealt(first, &data).map(|held| (first, held)),
+    };
     let title = if one { "Algorithm" } else { "Algorithms" };
     vec![
-        section("Who has what", who_has_what(first, &data)),
+        section(
+            "Who has what",
+            match held {
+                Ok((settings, held)) => who_has_what(settings, &data, &held),
+                Err(error) => missing(&error.to_string()),
+            },
+        ),
         section(title, html! { @for one in boxes { (one) } }),
     ]
 }
 
+/// The training examples that clients have.
+struct Held {
+    /// How many each client has.
+    sizes: Vec<usize>,
+    /// How many of each class, for the clients that are drawn.
+    of_class: Vec<Vec<usize>>,
+}
+
+impl Held {
+    fn new(parts: &[Vec<usize>], labels: &[u16], classes: usize) -> Self {
+        let drawn = &parts[..parts.len().min(CLIENTS)];
+        Self {
+            sizes: parts.iter().map(Vec::len).collect(),
+            of_class: class_counts(drawn, labels, classes),
+        }
+    }
+
+    /// What clients train on in a run: neither public examples nor those that are held back for validation.
+    /// `None` of a centralized algorithm, of which one client has them all.
+    fn of_clients(job: &Job, classes: usize) -> Option<Self> {
+        let dataset = job.simulation().dataset();
+        let parts = &dataset.client_indices;
+        let dealt = parts.len() == job.settings().run.clients;
+        dealt.then(|| Self::new(parts, dataset.examples.labels(), classes))
+    }
+
+    /// What the partition deals.
+    fn as_dealt(settings: &Settings, data: &Dataset) -> Result<Self, CliError> {
+        let run = &settings.run;
+        let splits = run.partition.deal(data, run.clients, run.dealing_seed())?;
+        let parts: Vec<Vec<usize>> = splits.into_iter().map(|split| split.train).collect();
+        Ok(Self::new(&parts, data.train.labels(), data.classes))
+    }
+}
+
 /// How many examples of which class each client trains on.
-fn who_has_what(settings: &Settings, data: &Dataset) -> Markup {
+fn who_has_what(settings: &Settings, data: &Dataset, held: &Held) -> Markup {
     let run = &settings.run;
-    let splits = match run.partition.deal(data, run.clients, run.dealing_seed()) {
-        Ok(splits) => splits,
-        Err(error) => return missing(&error.to_string()),
-    };
-    let sizes = || splits.iter().map(|split| split.train.len());
-    let (fewest, most) = (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0));
-    let parts: Vec<Vec<usize>> = splits
-        .iter()
-        .take(CLIENTS)
-        .map(|s| s.train.clone())
-        .collect();
-    let counts = class_counts(&parts, data.train.labels(), data.classes);
+    let sizes = || held.sizes.iter();
+    let (fewest, most) = (sizes().min().unwrap_or(&0), sizes().max().unwrap_or(&0));
     let drawing = holdings(
         Path::new("report.html"),
         "training examples of each class",
-        &counts,
+        &held.of_class,
         &data.class_names,
     );
     html! {
         p {
             (grouped(sizes().sum::<usize>() as u64)) " training examples of " (data.name) ", dealt to "
-            (splits.len()) " clients by " code { (run.partition) } " with seed " (run.dealing_seed()) ": "
-            (grouped(fewest as u64)) " to " (grouped(most as u64)) " each."
+            (held.sizes.len()) " clients by " code { (run.partition) } " with seed " (run.dealing_seed()) ": "
+            (grouped(*fewest as u64)) " to " (grouped(*most as u64)) " each."
         }
-        @if splits.len() > CLIENTS { p.note { "The first " (CLIENTS) " clients are drawn." } }
+        @if held.sizes.len() > CLIENTS { p.note { "The first " (CLIENTS) " clients are drawn." } }
         @match drawing {
             Ok(svg) => figure { div.wide { (plot(&svg)) } },
             Err(error) => (missing(&error.to_string())),

@@ -74,7 +74,7 @@ fn groups(dir: &Path, numbers: &Comparison) -> Result<Vec<Group>, CliError> {
             .runs
             .iter()
             .filter(|row| row.algorithm == name.algorithm);
-        let runs = own.map(|row| Record::read(&dir.join(&row.folder)));
+        let runs = own.map(|row| Record::read_to_report(&dir.join(&row.folder)));
         let runs: Vec<Option<Record>> = runs.collect::<Result<_, CliError>>()?;
         Ok(Group {
             name: name.algorithm.clone(),

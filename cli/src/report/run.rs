@@ -19,7 +19,7 @@ use crate::terminal::{bytes, percent, quoted};
 
 /// The page of the run in a folder.
 pub(super) fn page(catalog: &Catalog, dir: &Path) -> Result<Markup, CliError> {
-    let Some(record) = Record::read(dir)? else {
+    let Some(record) = Record::read_to_report(dir)? else {
         return Err(CliError::NothingToReport {
             dir: dir.to_owned(),
         });
@@ -92,8 +92,10 @@ fn numbers(record: &Record) -> Vec<(String, String)> {
         numbers.push(("sent between clients", bytes(record.bytes_across)));
     }
     numbers.push(("training", format!("{:.1} s", record.seconds)));
-    let virtual_seconds: Option<f64> = record.lines.iter().map(|line| line.virtual_seconds).sum();
-    if let Some(seconds) = virtual_seconds {
+    let virtual_seconds = record.lines.iter().map(|line| line.virtual_seconds);
+    // A run without rounds has no time.
+    let sum = virtual_seconds.reduce(|sum, seconds| Some(sum? + seconds?));
+    if let Some(seconds) = sum.flatten() {
         numbers.push(("virtual time", format!("{seconds:.1} s")));
     }
     let mut numbers: Vec<(String, String)> = numbers
@@ -236,4 +238,26 @@ fn configuration(dir: &Path) -> Result<Markup, CliError> {
         p { "Its file, to be copied if the folder is not at hand:" }
         (code(&text))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_rounds_with_a_clock_have_a_virtual_time() {
+        let time = |seconds: &[Option<f64>]| {
+            let line = |&virtual_seconds: &Option<f64>| Line {
+                virtual_seconds,
+                ..Line::default()
+            };
+            let run = Record::of_lines(seconds.iter().map(line).collect());
+            let mut found = numbers(&run).into_iter();
+            found.find(|(name, _)| name == "virtual time")
+        };
+        assert_eq!(time(&[]), None);
+        assert_eq!(time(&[None, None]), None);
+        let found = time(&[Some(1.5), Some(2.0)]);
+        assert_eq!(found.map(|(_, value)| value).as_deref(), Some("3.5 s"));
+    }
 }

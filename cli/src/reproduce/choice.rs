@@ -3,7 +3,9 @@
 
 use super::plan::{Entrant, Plan};
 use crate::catalog::Catalog;
-use crate::compare::{self, Cell, Record, Search, Strategy, candidates, choose, runs_of};
+use crate::compare::{
+    self, Cell, Record, Search, Strategy, candidates, check_conflicts, choose, runs_of,
+};
 use crate::error::CliError;
 use crate::settings::Settings;
 
@@ -15,12 +17,9 @@ impl Plan {
         if searches.is_empty() {
             return Ok(());
         }
-        let entrants = candidates(
-            catalog,
-            self.compared(),
-            ("--select", &searches),
-            Strategy::All,
-        )?;
+        let (compared, flagged) = (self.compared(), ("--select", searches.as_slice()));
+        check_conflicts(catalog, &compared, &[], flagged)?;
+        let entrants = candidates(catalog, compared, flagged, Strategy::All)?;
         let mut tried = vec![];
         for found in entrants {
             catalog.algorithm(&found.spec, &found.hypers)?;
@@ -70,6 +69,8 @@ impl Plan {
         let of = |entrant: &Entrant| compare::Entrant {
             name: self.title(entrant),
             candidate_of: self.name(entrant),
+            // In all settings of the table.
+            prefix: self.table.common.method[entrant.method].name.clone(),
             spec: entrant.settings.spec.clone(),
             hypers: entrant.settings.hypers.clone(),
         };

@@ -8,6 +8,7 @@ use fedround_metrics::paired::CorrectedDifference;
 use super::claims::Found;
 use super::layout::{first_narrow, titled};
 use super::report::Report;
+use super::unit::Unit;
 use crate::compare::probability;
 use crate::table::table;
 
@@ -70,7 +71,7 @@ fn table_of<'c>(
         cells.push(format!("{ours} {sign} {theirs}{star}"));
         cells.extend(measures.then(|| measure_name(report, claim.measure).to_owned()));
         cells.extend([
-            of(&|d| write(d.difference.mean)),
+            of(&|d| difference(d, claim.unit, report.seeds.len())),
             of(&|d| format!("{} to {}", write(d.low_holm), write(d.high_holm))),
             of(&|d| d.p_holm.map_or("-".to_owned(), probability)),
             claim.verdict.name().to_owned(),
@@ -86,12 +87,23 @@ fn table_of<'c>(
     table(style, header, names, claims.map(row))
 }
 
+/// A mean difference, and of how many seeds it is where some have none.
+fn difference(found: &CorrectedDifference, unit: Unit, seeds: usize) -> String {
+    let (mean, pairs) = (found.difference.mean, found.difference.pairs);
+    let mean = unit.write(mean, true);
+    match pairs < seeds {
+        true => format!("{mean} ({pairs} of {seeds})"),
+        false => mean,
+    }
+}
+
 /// What the numbers of claims are; nothing if there are no claims.
 pub(super) fn about_claims(report: &Report) -> Option<String> {
     (!report.claims.is_empty()).then(|| format!(
-        "Claims: mean differences of runs with the same seed, which have the same clients, initial weights and batches; Student's intervals and p, corrected by Holm's method {}, whichever of them are run. The interval alone decides: on the claim's side of zero it is shown, on the other side contradicted.{}",
+        "Claims: mean differences of runs with the same seed, which have the same clients, initial weights and batches; Student's intervals and p, corrected by Holm's method {}, whichever of them are run. The interval alone decides: on the claim's side of zero it is shown, on the other side contradicted.{}{}",
         families(report.family),
         without_spread(report),
+        of_fewer_seeds(report),
     ))
 }
 
@@ -101,6 +113,18 @@ fn without_spread(report: &Report) -> &'static str {
     match report.claims.iter().any(same) {
         true => {
             " Claims without p differ by the same amount in all pairs: of rounds and of what is sent, that amount decides; of other measures nothing is said."
+        }
+        false => "",
+    }
+}
+
+/// What is said where some seeds are in no pair of a claim.
+fn of_fewer_seeds(report: &Report) -> &'static str {
+    let seeds = report.seeds.len();
+    let fewer = |claim: &Found| claim.difference.is_some_and(|d| d.difference.pairs < seeds);
+    match report.claims.iter().any(fewer) {
+        true => {
+            " A difference with (m of n) is of the m seeds with which both methods have the number: a run that is not complete, or never reaches the accuracy that is to be reached, has none."
         }
         false => "",
     }
@@ -124,7 +148,17 @@ fn families([headline, others]: [usize; 2]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use fedround_metrics::paired::{PairedDifference, corrected};
+
     use super::*;
+
+    #[test]
+    fn a_difference_of_fewer_seeds_says_of_how_many() {
+        let pairs = [(3.0, 1.0), (4.0, 1.0)];
+        let found = corrected(&[PairedDifference::of(&pairs)])[0].unwrap();
+        assert_eq!(difference(&found, Unit::Points, 2), "+2.50");
+        assert_eq!(difference(&found, Unit::Points, 5), "+2.50 (2 of 5)");
+    }
 
     #[test]
     fn both_families_are_told() {

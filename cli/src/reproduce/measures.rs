@@ -6,7 +6,6 @@ use fedround_metrics::progress::{first_to_reach, mean_of_last};
 use super::columns::{Measure, Of};
 use super::plan::Plan;
 use crate::compare::{Record, Spread};
-use crate::hypers::Given;
 use crate::settings::Settings;
 
 /// The runs of a plan, by entrant and then by seed.
@@ -80,7 +79,12 @@ fn target(plan: &Plan, runs: &Runs<'_>, entrant: usize, of: &Of) -> Option<f64> 
     let best = runs[base]
         .iter()
         .filter_map(|run| complete(*run)?.best_test_accuracy);
-    Some((100.0 * Spread::of(best)?.mean).floor() / 100.0)
+    Some(whole_percent(Spread::of(best)?.mean))
+}
+
+/// An accuracy in whole percent, rounded down. 100 · 0.29 is below 29 by the error of rounding.
+fn whole_percent(accuracy: f64) -> f64 {
+    (100.0 * accuracy + 1e-9).floor() / 100.0
 }
 
 /// The lowest of all methods' mean accuracies over clients after the last round, in the setting of an entrant; `None`
@@ -151,10 +155,47 @@ fn sent(bytes_up: u64, settings: &Settings) -> f64 {
     let clients = settings.run.clients as f64;
     let mut hypers = settings.hypers.iter().rev();
     let fraction = hypers.find(|hyper| hyper.name == "fraction");
-    let fraction = match fraction.map(|hyper| &hyper.value) {
-        Some(Given::Value(value)) => value.to_string().parse().unwrap_or(1.0),
-        _ => 1.0,
-    };
+    // A value of `--select` is a text.
+    let fraction = fraction.and_then(|hyper| hyper.value.to_string().parse().ok());
+    let fraction: f64 = fraction.unwrap_or(1.0);
     let m = (fraction * clients).round().max(1.0);
     bytes_up as f64 / 4.0 * (clients + m) / m
+}
+
+#[cfg(test)]
+mod tests {
+    use fedround_ir::fed::HyperValue;
+
+    use super::*;
+    use crate::config::Config;
+    use crate::hypers::{Given, Setting};
+    use crate::run::{SettingArgs, TestArgs};
+
+    #[test]
+    fn targets_are_whole_percents() {
+        for percent in 0..=100 {
+            let accuracy = f64::from(percent) / 100.0;
+            assert_eq!(whole_percent(accuracy), accuracy);
+        }
+        assert_eq!(whole_percent(0.2999), 0.29);
+    }
+
+    #[test]
+    fn what_is_sent_depends_on_the_fraction_of_a_file_or_of_the_command_line() {
+        let (flags, tests) = (SettingArgs::default(), TestArgs::default());
+        let settings = Settings::over(Config::default(), &flags, &tests, Some("fedavg"), None);
+        let mut settings = settings.unwrap();
+        settings.run.clients = 10;
+        assert_eq!(sent(400, &settings), 200.0);
+        let of_file = Given::Value(HyperValue::Float(0.5));
+        let of_command_line = Given::Text {
+            text: "0.5".to_owned(),
+            flag: "--select",
+        };
+        for value in [of_file, of_command_line] {
+            let name = "fraction".to_owned();
+            settings.hypers = vec![Setting { name, value }];
+            assert_eq!(sent(400, &settings), 300.0);
+        }
+    }
 }

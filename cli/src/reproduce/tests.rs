@@ -1,5 +1,6 @@
 //! Every table can be run: its names exist, and its numbers are where they belong.
 
+mod choice;
 mod commands;
 mod fit;
 

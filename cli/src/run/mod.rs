@@ -4,6 +4,7 @@ mod args;
 mod capture_summary;
 mod checkpoint_every;
 mod checkpoints;
+mod class_rows;
 mod drawings;
 mod ended;
 mod fault_counts;

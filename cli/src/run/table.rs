@@ -1,5 +1,6 @@
 //! The table at the end of a run.
 
+use super::class_rows::of_classes;
 use super::metric::Models;
 use super::summary::Summary;
 use crate::table::{BORDERS, table};
@@ -21,25 +22,6 @@ pub(super) fn text(summary: &Summary) -> String {
     let header = ["class", "test accuracy"];
     let classes = table(BORDERS, header, 1, of_classes(classes.collect()));
     format!("{overall}\n{classes}\n")
-}
-
-/// The rows of classes. Of many, those with the lowest and those with the highest accuracies.
-fn of_classes(mut classes: Vec<(&str, Option<f64>)>) -> Vec<[String; 2]> {
-    const SHOWN: usize = 20;
-    let left_out = classes.len().saturating_sub(SHOWN);
-    if left_out > 0 {
-        // Without test examples a class has no accuracy.
-        classes.sort_by(|a, b| a.1.unwrap_or(2.0).total_cmp(&b.1.unwrap_or(2.0)));
-    }
-    let rows = classes.iter();
-    let rows =
-        rows.map(|(name, accuracy)| [(*name).to_owned(), percent(accuracy.unwrap_or(f64::NAN))]);
-    let mut rows: Vec<_> = rows.collect();
-    if left_out > 0 {
-        let between = [format!("({left_out} more)"), "between".to_owned()];
-        rows.splice(SHOWN / 2..SHOWN / 2 + left_out, [between]);
-    }
-    rows
 }
 
 /// What was sent over all rounds, and in a round.
@@ -259,24 +241,4 @@ fn spread(local: &ClientSummary) -> String {
         local.clients,
         percent(local.worst_decile),
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn many_classes_are_the_worst_and_the_best() {
-        let names: Vec<String> = (0..53).map(|class| format!("class {class}")).collect();
-        let classes = |n: usize| {
-            let named = names[..n].iter().enumerate();
-            named.map(|(i, name)| (&**name, Some(1.0 - i as f64 / 100.0)))
-        };
-        assert_eq!(of_classes(classes(20).collect()).len(), 20);
-        let rows = of_classes(classes(53).collect());
-        assert_eq!(rows.len(), 21);
-        assert_eq!(rows[0], ["class 52", "48.0 %"]);
-        assert_eq!(rows[10], ["(33 more)", "between"]);
-        assert_eq!(rows[20], ["class 0", "100.0 %"]);
-    }
 }

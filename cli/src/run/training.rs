@@ -10,8 +10,9 @@ use fedround::federation::Terms;
 use fedround::privacy::{delta_text, smaller_delta};
 use fedround_data::{Dataset, InputEncoding};
 use fedround_exec::Program;
+use fedround_simulation::Simulation;
 #[cfg(feature = "flower")]
-use fedround_simulation::{Simulation, parties::Parties};
+use fedround_simulation::parties::Parties;
 use fedround_store::Archive;
 
 use super::checkpoint_every::CheckpointEvery;
@@ -137,7 +138,6 @@ impl Job {
     }
 
     /// The simulation: untrained, or as the last round left it.
-    #[cfg(feature = "flower")]
     pub(crate) fn simulation(&self) -> &Simulation {
         self.run.simulation()
     }

@@ -149,6 +149,11 @@ fn models_that_were_changed_are_not_used() {
     let config = place.text("out/config.toml") + "\n# mine\n";
     place.write("out/config.toml", config.as_bytes());
     fails("eval out", "out/config.toml has ");
+    let text = place.failure("report out", 1);
+    assert!(
+        text.contains("; the run is left out of the report"),
+        "{text}"
+    );
 
     place.success("resume out --quiet");
     assert_eq!(place.success("eval out --json"), whole);

@@ -19,7 +19,10 @@ fn a_sweep_chooses_on_validation_examples_and_has_a_page() {
     let json = place.json("out/comparison.json");
     assert_eq!(json["candidates"].as_array().unwrap().len(), 2);
     assert_eq!(json["algorithms"].as_array().unwrap().len(), 1);
-    assert!(place.text("out/report.html").contains("fedprox mu=100"));
+    let page = place.text("out/report.html");
+    assert!(page.contains("fedprox mu=100"));
+    // A fifth of each client's 30 examples is held back.
+    assert!(page.contains("240 training examples of mnist, dealt to 10 clients"));
 
     // Another value goes into the same folder; what is there is not run again.
     let output = place.output(&format!("{line} --grid mu=0.01,100,1"));
