@@ -40,8 +40,9 @@ impl TrainedRun {
             weights: None,
             rename: vec![],
             server_state: None,
-            // Files have whole models.
+            // Files have whole models, and no phase ends.
             train: None,
+            goal: None,
             ..Config::read(&dir.join(CONFIG))?
         };
         let settings = Settings::over(config, flags, &TestArgs::default(), None, None)?;

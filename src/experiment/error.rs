@@ -190,7 +190,7 @@ pub enum ExperimentError {
     },
     /// In every round too few clients were there, so that the model is the one that the run began with.
     #[error(
-        "nothing was trained: in each of the {rounds} rounds too few clients arrived, and all were skipped"
+        "nothing was trained: in each of the {rounds} rounds too few clients arrived, or the algorithm chose nobody, and all were skipped"
     )]
     NothingTrained {
         /// All rounds.

@@ -67,12 +67,17 @@ pub(crate) fn prepare(
             return Ok(None);
         }
         let data = datasets.load(&cell.settings)?;
-        if compiled.insert(cell.entrant) {
-            // A run with a checkpoint does not need the files that it began with.
-            let folder = dir.map(|dir| dir.join(&cell.folder));
-            let checkpoint = folder.and_then(|folder| last_checkpoint(&folder).ok().flatten());
-            let archive = checkpoint.as_ref().map(|found| &found.archive);
-            let job = Job::to_restore(catalog, &cell.settings, data.clone(), archive)?;
+        // A run with a checkpoint does not need the files that it began with; others do.
+        let folder = dir.map(|dir| dir.join(&cell.folder));
+        let checkpoint = folder.and_then(|folder| last_checkpoint(&folder).ok().flatten());
+        if compiled.insert((cell.entrant, checkpoint.is_some())) {
+            let begin = || Job::new(catalog, &cell.settings, data.clone());
+            let job = match checkpoint.as_ref().map(|found| &found.archive) {
+                None => begin(),
+                // It starts again if it cannot go on.
+                archive => Job::to_restore(catalog, &cell.settings, data.clone(), archive)
+                    .or_else(|_| begin()),
+            }?;
             let found = warnings(job.program());
             let found = found.iter().map(ToString::to_string);
             hypers.add(catalog, &job, datasets.quiet)?;
@@ -91,7 +96,8 @@ pub(crate) fn prepare(
     let data = cells.iter().zip(records).map(&mut check);
     let data = data.collect::<Result<_, _>>()?;
     let all: BTreeSet<usize> = cells.iter().map(|cell| cell.entrant).collect();
-    hypers.end(compiled == all)?;
+    let compiled = compiled.into_iter().map(|(entrant, _)| entrant);
+    hypers.end(compiled.collect::<BTreeSet<usize>>() == all)?;
     Ok(data)
 }
 
@@ -212,8 +218,17 @@ fn one(
         starts_again(error);
         None
     });
+    let begin = || Job::new(catalog, &cell.settings, data.clone());
     let archive = found.as_ref().map(|found| &found.archive);
-    let mut job = Job::to_restore(catalog, &cell.settings, data.clone(), archive)?;
+    let mut job = match Job::to_restore(catalog, &cell.settings, data.clone(), archive) {
+        Err(error) if archive.is_some() => {
+            starts_again(error);
+            found = None;
+            begin()?
+        }
+        job => job?,
+    };
+    let archive = found.as_ref().map(|found| &found.archive);
     let lock = match held {
         Some(lock) => lock,
         None => lock_free(dir)?,
@@ -222,7 +237,7 @@ fn one(
     if let Some(Err(error)) = archive.map(|archive| job.restore(archive)) {
         starts_again(error);
         found = None;
-        job = Job::new(catalog, &cell.settings, data.clone())?;
+        job = begin()?;
         job.keep_clients(dir)?;
     }
     if found.is_none() {

@@ -125,7 +125,9 @@ fn a_cell_that_has_a_checkpoint_does_not_need_the_file_of_weights() {
     assert!(text.contains("cannot read "), "{text}");
     assert!(!text.contains("starts again: "), "{text}");
     assert!(!place.path("out/fedavg-seed2").exists());
-    // The one before it has gone on.
+    // That is known before the other goes on.
+    assert!(!manifest.exists());
+    place.success(&line(1));
     assert!(manifest.exists() && model() == before);
 }
 

@@ -35,6 +35,15 @@ pub enum RunError {
         /// The system's answer.
         source: std::io::Error,
     },
+    /// The file that clients' states are to be written to is something else.
+    #[error(
+        "expected no file at {}, or one with states of clients, found another file; give the states a file of their own",
+        path.display()
+    )]
+    NoStates {
+        /// The file.
+        path: PathBuf,
+    },
     /// A state of a client is a mask, which cannot be written to the file of clients' states.
     #[error("the state `{name}` holds masks, and only floats and integers can be kept in a file")]
     StateOfMasks {

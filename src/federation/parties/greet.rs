@@ -46,8 +46,7 @@ impl FlowerParties {
         let stays = |since: &Instant| since.elapsed() < REFUSED;
         self.refused
             .retain(|id, since| online.contains(id) && stays(since));
-        self.greeted
-            .retain(|ticket, _| online.contains(&ticket.node));
+        self.drop_greetings(|ticket, _| !online.contains(&ticket.node));
         let known = |id: &NodeId| self.known.contains_key(id) && !self.doubted.contains(id);
         let new = |id: &&NodeId| !known(id) && !self.refused.contains_key(id);
         let asked: BTreeSet<NodeId> = self.greeted.keys().map(|ticket| ticket.node).collect();
@@ -72,7 +71,7 @@ impl FlowerParties {
         let start = Instant::now();
         loop {
             let now = Instant::now();
-            self.greeted.retain(|_, end| *end > now);
+            self.drop_greetings(|_, end| end <= now);
             let enough = self.known.len() >= self.settings.min_parties;
             let most = if enough { MANNERS } else { LISTEN };
             let ends = start.elapsed() > most || self.stop.requested();
@@ -83,9 +82,7 @@ impl FlowerParties {
             let Some(reply) = self.call(|coordinator| coordinator.wait(&open, MANNERS))? else {
                 continue;
             };
-            if self.greeted.remove(&reply.ticket).is_none() {
-                continue;
-            }
+            self.greeted.remove(&reply.ticket);
             let id = reply.ticket.node;
             match reply.content {
                 Ok(content) => match hello::greeting(&content) {
@@ -97,6 +94,13 @@ impl FlowerParties {
                 Err(_) => {}
             }
         }
+    }
+
+    /// Waits no longer for some of the answers to greetings.
+    fn drop_greetings(&mut self, ends: impl Fn(&FlowerTicket, Instant) -> bool) {
+        let dropped = self.greeted.extract_if(|ticket, end| ends(ticket, *end));
+        let dropped: Vec<FlowerTicket> = dropped.map(|(ticket, _)| ticket).collect();
+        self.forget(&dropped);
     }
 
     fn join(&mut self, id: NodeId, greeting: Greeting) {

@@ -157,6 +157,15 @@ impl FlowerParties {
         }
     }
 
+    /// Drops what has come in reply to requests that are waited for no longer.
+    fn forget(&self, requests: &[FlowerTicket]) {
+        // Nothing is kept once the run has ended, which is the only error.
+        let _ = self.call(|coordinator| {
+            coordinator.forget(requests);
+            Ok(())
+        });
+    }
+
     fn try_send(&mut self, to: HostId, request: &Payload) -> Result<Ticket, String> {
         let text = |error: &dyn std::fmt::Display| error.to_string();
         let to = NodeId(to.0);
@@ -247,6 +256,8 @@ impl FlowerParties {
         let late: Vec<(FlowerTicket, Ticket)> = late
             .map(|(sent, (ticket, _))| (sent.clone(), *ticket))
             .collect();
+        let sent: Vec<FlowerTicket> = late.iter().map(|(sent, _)| sent.clone()).collect();
+        self.forget(&sent);
         late.into_iter()
             .map(|(sent, ticket)| {
                 self.open.remove(&sent);

@@ -151,8 +151,8 @@ pub(super) fn sample(n: usize, most: usize) -> Vec<usize> {
     all
 }
 
-/// The mean and the standard deviation. That of a constant counts as 1, and so does one that only rounding makes,
-/// or that single precision lacks.
+/// The mean and the standard deviation. That of a constant counts as 1, and so does one that only rounding of a mean
+/// other than 0 makes, or that single precision lacks.
 pub(super) fn moments(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
     // Welford's recurrence, which loses no digits where the mean is large.
     let (mut n, mut mean, mut squares) = (0.0, 0.0, 0.0);

@@ -236,7 +236,7 @@ mod tests {
 
     /// Most of the clients are filled up, with five examples of ten classes each.
     #[test]
-    fn sizes_that_are_filled_up_have_all_labels() {
+    fn clients_that_are_filled_up_have_several_labels() {
         let labels: Vec<u16> = (0..2000).map(|i| (i % 10) as u16).collect();
         let partition: Partition = "quantity:0.02".parse().unwrap();
         let parts = partition.split(&labels, 10, 100, 1).unwrap();

@@ -97,6 +97,31 @@ impl Coordinator {
         }
     }
 
+    /// Drops what was handed out in reply to requests that are waited for no longer.
+    pub fn forget(&mut self, requests: &[Ticket]) {
+        let is_wanted = |ticket: &Ticket| !requests.contains(ticket);
+        self.failed.retain(|reply| is_wanted(&reply.ticket));
+        self.pulled.retain(|reply| is_wanted(&reply.ticket));
+        let claimed = std::mem::take(&mut self.claimed).into_iter();
+        let (wanted, dropped): (VecDeque<_>, VecDeque<_>) =
+            claimed.partition(|claimed| is_wanted(&claimed.ticket));
+        self.claimed = wanted;
+        for claimed in dropped {
+            self.confirm(&claimed);
+        }
+    }
+
+    /// Tells the SuperLink, with the next confirmations, that it need not keep a reply any longer.
+    fn confirm(&mut self, claimed: &Claimed) {
+        match claimed.is_empty() {
+            true => self.batches.received(&claimed.tree),
+            false => {
+                let message = &claimed.tree.object_id;
+                self.confirmations.add(self.token.run, message);
+            }
+        }
+    }
+
     /// A reply to one of these requests that was handed out. Replies to others stay: who polls for those gets them.
     fn next_claimed(&mut self, open: &[Ticket]) -> Result<Option<Reply>, FlowerError> {
         self.check_heartbeat()?;
@@ -133,13 +158,7 @@ impl Coordinator {
         for (claimed, content) in claimed.into_iter().zip(contents) {
             match content {
                 Some(content) => {
-                    match claimed.is_empty() {
-                        true => self.batches.received(&claimed.tree),
-                        false => {
-                            let message = &claimed.tree.object_id;
-                            self.confirmations.add(self.token.run, message);
-                        }
-                    }
+                    self.confirm(&claimed);
                     self.pulled.push_back(Reply::new(&claimed.ticket, content));
                 }
                 None => left.push_back(claimed),

@@ -162,7 +162,12 @@ pub(crate) fn client_blocks(
         return vec![];
     };
     let schedule = main_device.program.schedule();
-    let sizes = group_sizes(devices, is_ragged(&schedule.module, &schedule.round));
+    let has_ragged_map = any_control(&schedule.round, &|control| {
+        let body = control.body.as_ref();
+        let body = body.filter(|_| control.op.kind == OpKind::Fed(FedOp::Map));
+        body.is_some_and(|body| is_ragged(&schedule.module, body))
+    });
+    let sizes = group_sizes(devices, has_ragged_map);
     let parts = &main_device.dataset.client_indices;
     let mut order: Vec<usize> = (0..clients).collect();
     sort_for_groups(&mut order, &sizes, |&k| Reverse(parts[k].len()));

@@ -67,7 +67,8 @@ pub struct RoundStats {
     /// Virtual seconds that the server waited: until the last update that it waited for had arrived, or until
     /// the deadline. The server's own work takes no time. `None` without a clock.
     pub virtual_seconds: Option<f64>,
-    /// Whether the round was skipped because too few clients took part: parameters and states are as before.
+    /// Whether the round was skipped because too few clients took part, or the algorithm chose nobody: parameters and
+    /// states are as before.
     pub skipped: bool,
 }
 

@@ -58,7 +58,12 @@ impl Simulation {
             }
             match ended {
                 Err(RunError::Diverged { .. }) => {}
-                Err(RunError::TooFew { responded: 0, .. }) => {
+                // A cohort of nobody, as of `restrict`, says nothing about the others.
+                Err(RunError::TooFew {
+                    called: 1..,
+                    responded: 0,
+                    ..
+                }) => {
                     self.state.in_flight = in_flight;
                     return Err(diverged(Diverged::EveryClient(not_finite.len())));
                 }
@@ -131,7 +136,7 @@ impl Simulation {
             late: attendance.late.clone(),
             ..Attendance::default()
         };
-        let phase = (self.program().phase_of(cx.scheduled).0, cx.scheduled);
+        let phase = (cx.phase, cx.scheduled);
         let ran = self.guarded(|| {
             if let Some(parties) = &mut parties {
                 parties.begin(round, phase, (cx.clients(), max_group))?;

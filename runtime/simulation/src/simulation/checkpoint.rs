@@ -57,13 +57,14 @@ struct SavedInFlight {
     flights: Vec<(usize, usize, u64)>,
     /// By index and version.
     sent: Vec<((usize, usize), Vec<TensorBytes>)>,
-    /// The phase of each dispatched value. Older checkpoints do not have it; without phases, all are 0.
+    /// The phase of each dispatched value. Older checkpoints do not have it: the phase of the last round stands for it.
     #[serde(default)]
     phases: Vec<usize>,
 }
 
 fn restore_in_flight(
     saved: SavedInFlight,
+    phase: usize,
     device: &DispatchDevice,
 ) -> Result<InFlight, CheckpointError> {
     let flights = saved.flights.into_iter();
@@ -72,7 +73,7 @@ fn restore_in_flight(
         version,
         arrives: f64::from_bits(arrives),
     });
-    let phases = saved.phases.into_iter().chain(std::iter::repeat(0));
+    let phases = saved.phases.into_iter().chain(std::iter::repeat(phase));
     let sent = saved.sent.into_iter().zip(phases);
     let sent = sent.map(|(((index, version), tensors), phase)| {
         let key = Dispatched {
@@ -184,7 +185,10 @@ impl Simulation {
         };
         let in_flight = match archive.get(IN_FLIGHT) {
             Err(ArchiveError::Missing { .. }) => InFlight::default(),
-            saved => restore_in_flight(saved?, device)?,
+            saved => {
+                let (phase, _) = self.program().phase_of(position.round + position.left_out);
+                restore_in_flight(saved?, phase, device)?
+            }
         };
         self.restore_clients(archive.get(CLIENTS)?, position.round)?;
         self.state.in_flight = in_flight;
@@ -288,9 +292,9 @@ mod tests {
         let older = Older { now, flights, sent };
         archive.insert(IN_FLIGHT, &older).unwrap();
         let device = DispatchDevice::Flex(Default::default());
-        let restored = restore_in_flight(archive.get(IN_FLIGHT).unwrap(), &device).unwrap();
+        let restored = restore_in_flight(archive.get(IN_FLIGHT).unwrap(), 1, &device).unwrap();
         let keys = restored.sent.into_keys();
         let keys: Vec<_> = keys.map(|k| (k.phase, k.index, k.version)).collect();
-        assert_eq!(keys, [(0, 2, 1)]);
+        assert_eq!(keys, [(1, 2, 1)]);
     }
 }

@@ -82,16 +82,22 @@ impl StateFile {
         Ok(())
     }
 
-    /// Removes the file. One that is not open must have states of clients, or nothing.
+    /// Removes the file. One that is not open must be a store of clients' states, or empty: it may be damaged, or of
+    /// another version.
     pub fn remove(&self) -> Result<(), RunError> {
         let mut place = self.lock();
         let Some(path) = place.path.clone() else {
             place.open = None;
             return Ok(());
         };
-        let empty = std::fs::metadata(&path).is_ok_and(|file| file.len() == 0);
-        if place.open.is_none() && path.exists() && !empty {
-            ClientStore::open(&path)?;
+        if place.open.is_none() {
+            let may_be_store = ClientStore::may_be_at(&path);
+            let path = path.clone();
+            match may_be_store {
+                Ok(true) => {}
+                Ok(false) => return Err(RunError::NoStates { path }),
+                Err(source) => return Err(RunError::RemoveStates { path, source }),
+            }
         }
         place.open = None;
         match std::fs::remove_file(&path) {

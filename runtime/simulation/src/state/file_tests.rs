@@ -95,6 +95,12 @@ fn only_files_of_clients_states_are_removed() {
     all.commit();
     all.committed().checkpoint(1).unwrap();
     drop(all);
-    at(&path).committed().restore(None).unwrap();
-    assert!(!path.exists());
+    // A damaged one as well.
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes.truncate(bytes.len() / 2);
+    for file in [&bytes[..], &[0; 4096]] {
+        std::fs::write(&path, file).unwrap();
+        at(&path).committed().restore(None).unwrap();
+        assert!(!path.exists());
+    }
 }

@@ -26,6 +26,8 @@ mod scratch;
 mod states;
 mod versions;
 
+use std::fs::File;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -37,6 +39,9 @@ pub use error::ClientStoreError;
 
 /// How many checkpoints a store can be rolled back to: the last ones.
 pub const KEPT_CHECKPOINTS: usize = 2;
+
+/// The first bytes of each file of the database.
+const MAGIC: [u8; 9] = *b"redb\x1A\x0A\xA9\x0D\x0A";
 
 /// Bytes of the database's own cache, beside what its user keeps in memory.
 const CACHE_BYTES: usize = 32 << 20;
@@ -108,6 +113,21 @@ impl ClientStore {
     /// The file cannot be made.
     pub fn temporary() -> Result<Self, ClientStoreError> {
         Handle::temporary().map(|handle| Self { handle })
+    }
+
+    /// Whether a file could be a store, whole or damaged: there is none, it is empty or begins with zeros, as one
+    /// whose creation was stopped does, or it begins as the database's files do.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
+    pub fn may_be_at(path: impl AsRef<Path>) -> std::io::Result<bool> {
+        let mut start = vec![];
+        match File::open(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(true),
+            opened => opened?.take(MAGIC.len() as u64).read_to_end(&mut start)?,
+        };
+        Ok(start == MAGIC || start.iter().all(|byte| *byte == 0))
     }
 
     /// The store's file, which has a name only in messages if it is [temporary](Self::temporary).
