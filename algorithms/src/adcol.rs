@@ -19,6 +19,8 @@ use crate::representations::{RepresentationNoise, judged, sent};
 /// - With `noise = "laplace"`, representations have an L1 norm of 1, so that noise of scale `2/ε`
 ///   gives ε for one of them; the paper's scale is `1/ε` of representations that it does not bound.
 ///   Parties train against the discriminator with such rows, too, but without noise.
+/// - Parties judge by the discriminator as in training: one that normalises batches, such as the auxiliary
+///   `resnet`, does so over a party's own batch.
 ///
 /// `older(adcol)` has the discriminators of earlier rounds, too, `shared-head(adcol)` one predictor of
 /// all parties, `dp-sgd(adcol)` noise on the discriminator's gradients, and `fixed-parties(adcol)` a

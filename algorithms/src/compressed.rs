@@ -26,6 +26,8 @@ pub enum CompressedCodec {
 /// Algorithm 2, <https://arxiv.org/abs/1901.09847>, with the base's local training in place of a step.
 ///
 /// Departs:
+/// - Running statistics of batch normalisation are encoded like weights. What was not sent of them adds up, so that
+///   variances can become negative: compress models without batch normalisation, or with `group` in its place.
 /// - Random entries are sent as they are, not times `P/k`: with error feedback nothing need be unbiased.
 ///
 /// Defaults: the largest hundredth of the entries, an eighth of the bits, and rank 2 are in the range of

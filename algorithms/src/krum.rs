@@ -14,6 +14,7 @@ use crate::FedAvg;
 /// - Distances are between models after local training, and not between gradients.
 /// - The paper's proof needs `2f + 2 < m`. A smaller cohort is not refused: a score is at least the
 ///   distance to the nearest other.
+/// - The running statistics of batch normalisation count in the distances. The paper's gradients have none.
 /// - The chosen models weigh the same, however many examples their clients have.
 ///
 /// Defaults: Krum, which chooses one, with `f = 2`.

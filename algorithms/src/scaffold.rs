@@ -50,7 +50,8 @@ impl Algorithm for Scaffold {
                 steps += 1.0;
             }
             let c_next = if self.option == 1 {
-                // c_k⁺ ← g_k(x)
+                // c_k⁺ ← g_k(x), at a copy, as the passes move its running statistics
+                let x = x.replace_parts(&["Buffer"], &x.zeros_like());
                 let mut batches = Scalar::from(0.0);
                 for b in k.batches(1, self.batch) {
                     sum += self.gradient(k, &x, &b);

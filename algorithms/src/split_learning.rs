@@ -11,7 +11,9 @@ use fedround::prelude::*;
 /// Departs:
 /// - A turn takes a number of batches, each drawn from all examples of the client.
 /// - The client's layers go to the next client through the server (the paper's centralized mode).
-/// - The client computes its outputs once more for its gradient, so dropout would differ between the two.
+/// - The outputs that are sent are those of inference, and the client computes them once more, in training, for its
+///   gradient. Where a model drops units or normalises batches the two differ, and the steps are not those of
+///   training the whole model.
 /// - A run's training loss is not of the model: clients have only the gradient of their outputs.
 ///
 /// Defaults: the paper gives no step sizes; these suit the bundled models.

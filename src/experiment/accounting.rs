@@ -12,6 +12,7 @@ impl Run {
         let sizes = || own.iter().map(Vec::len);
         let faults = &self.settings.faults;
         AccountingInputs {
+            known_cohorts: self.simulation.has_parties(),
             clients: own.len(),
             fewest_examples: sizes().min().unwrap_or(0),
             most_examples: sizes().max().unwrap_or(0),

@@ -38,6 +38,7 @@ impl Missed {
 #[cfg(test)]
 mod tests {
     use fedround_ir::Loc;
+    use fedround_ir::fed::Value;
     use fedround_passes::fed::{CohortSum, NoiseKind, Unit};
 
     use super::*;
@@ -68,7 +69,7 @@ mod tests {
                 draw,
                 mean,
                 tree: false,
-                shared: None,
+                cohort: Value(0),
             };
             let on_sum = Mechanism {
                 cohort: Some(cohort),

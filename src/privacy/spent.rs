@@ -71,6 +71,9 @@ pub struct Guarantee {
 /// What the ε of a run depends on besides its program.
 #[derive(Clone, Copy, Debug)]
 pub struct AccountingInputs {
+    /// Whether others than the server know who takes part in a round: the parties of a federation have the seed by
+    /// which cohorts are drawn. Then nothing is hidden by the draw.
+    pub known_cohorts: bool,
     /// The number of clients.
     pub clients: usize,
     /// Examples of the client that has fewest.
@@ -162,7 +165,14 @@ fn guarantee(
         _ if rounds == 0 => Ok(0.0),
         _ => Err(NoBound::Phases),
     });
-    let steps = rounds_of(joint, inputs.clients, rounds as u64);
+    let steps = rounds_of(joint, inputs.clients, rounds as u64).map(|steps| Steps {
+        rate: if inputs.known_cohorts {
+            1.0
+        } else {
+            steps.rate
+        },
+        ..steps
+    });
     let of_clients = steps.filter(|_| rounds > 0).map(|steps| {
         inputs.missed.check(joint)?;
         Ok(steps.epsilon(delta)?.min(steps.epsilon_by_losses(delta)?))

@@ -30,7 +30,10 @@ pub(super) fn read(path: &Path) -> Result<(Layout, Vec<Stored>), WeightsError> {
     };
     let mut start = Vec::new();
     let mut file = File::open(path).map_err(io)?;
-    (&mut file).take(4).read_to_end(&mut start).map_err(io)?;
+    (&mut file)
+        .take(START)
+        .read_to_end(&mut start)
+        .map_err(io)?;
     if start.is_empty() {
         return Err(WeightsError::Empty {
             path: path.to_owned(),
@@ -72,9 +75,14 @@ fn layout(metadata: Option<&HashMap<String, String>>) -> Result<Layout, String> 
     })
 }
 
-/// Whether a file begins as `torch.save` begins one: an archive, or before PyTorch 1.6 a pickle.
+/// The first bytes of a file that say which kind it is.
+const START: u64 = 9;
+
+/// Whether a file begins as `torch.save` begins one: an archive, or before PyTorch 1.6 a pickle. The length of a
+/// safetensors file's header may look like the beginning of a pickle; its header follows, in JSON.
 fn is_torch(start: &[u8]) -> bool {
-    start == b"PK\x03\x04" || matches!(start, [0x80, 2..=5, ..])
+    let is_safetensors = start.get(8) == Some(&b'{');
+    start.starts_with(b"PK\x03\x04") || matches!(start, [0x80, 2..=5, ..]) && !is_safetensors
 }
 
 /// Entries of a checkpoint under which scripts save the model's `state_dict`, those that count first.

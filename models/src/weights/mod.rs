@@ -23,7 +23,7 @@ pub use write::{NamedValues, little_endian, to_safetensors};
 
 /// The model with the weights of a file, all of them; [`Weights::fit`] takes a part of the names.
 ///
-/// Only leaves under `prefix` are set, such as `image` of [`VqaNet`](crate::VqaNet); names in the
+/// Only leaves under `prefix` are set, such as `features.image` of [`VqaNet`](crate::VqaNet); names in the
 /// file are without it. All leaves are under the empty prefix. In PyTorch's files linear and LSTM
 /// weights are transposed, a normalisation's `weight` and `bias` are our `gamma` and `beta`, and
 /// `num_batches_tracked` is passed over.
@@ -44,7 +44,7 @@ pub use write::{NamedValues, little_endian, to_safetensors};
 ///
 /// let model = VqaConfig::new(10_000).init(&Device::default());
 /// let path = "resnet18.safetensors".as_ref();
-/// let model = load_weights(&model, "image", path, TORCHVISION_RESNET)?;
+/// let model = load_weights(&model, "features.image", path, TORCHVISION_RESNET)?;
 /// # Ok::<(), fedround_models::WeightsError>(())
 /// ```
 pub fn load_weights(

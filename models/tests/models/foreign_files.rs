@@ -197,6 +197,24 @@ fn a_module_called_model_is_no_entry() {
     assert_eq!(fitted.report.left_over, ["model.head.weight"]);
 }
 
+/// With the length of its header, a file begins as a pickle does.
+#[test]
+fn a_header_of_any_length_is_read() {
+    for (length, begins) in [(640, 2), (896, 3), (1152, 4), (1408, 5)] {
+        let named = |pad: usize| format!("{}.bias", "x".repeat(pad));
+        let bytes_of = |pad: usize| {
+            let name = named(pad);
+            let names = ["head.weight", "head.bias", name.as_str()];
+            to_safetensors(&tensors(&names), Layout::PyTorch).unwrap()
+        };
+        let is_of_length = |bytes: &Vec<u8>| bytes[..8] == u64::to_le_bytes(length);
+        let bytes = (0..1500).map(bytes_of).find(is_of_length).unwrap();
+        assert_eq!(bytes[..2], [0x80, begins]);
+        let fitted = fit(&write("header.safetensors", &bytes), &[]).unwrap();
+        assert_eq!(fitted.report.loaded, ["head.weight", "head.bias"]);
+    }
+}
+
 #[test]
 fn an_empty_file_is_called_so() {
     let error = fit(&write("empty.pt", b""), &[]).unwrap_err().to_string();

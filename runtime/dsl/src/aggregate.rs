@@ -80,7 +80,7 @@ impl<T: Ordered> Clients<T> {
 
 impl<T: Vector> Gathered<T> {
     /// `‖x_i − x_j‖²` of each pair of the `m` clients, `[m, m]`, in the order of the cohort. Running
-    /// statistics of parameters count, as in `sq_norm`.
+    /// statistics of parameters count, unlike in `sq_norm`.
     #[track_caller]
     pub fn sq_distances(&self) -> Server<Tensor> {
         self.pairwise(Pairwise::SqDistances, Loc::caller())

@@ -109,15 +109,17 @@ impl Corpus {
             .exp()
     }
 
+    /// Without a common word, nothing is smoothed.
     fn precisions(&self, smoothing: Smoothing) -> [f64; ORDER] {
+        if self.matches == [0; ORDER] {
+            return [0.0; ORDER];
+        }
         let mut halves = 1.0;
         std::array::from_fn(|n| {
             let (matches, ngrams) = (self.matches[n] as f64, self.ngrams[n] as f64);
-            if ngrams == 0.0 {
-                return 0.0;
-            }
             match smoothing {
-                Smoothing::Add(k) if n > 0 => (matches + k) / (ngrams + k),
+                Smoothing::Add(k) if n > 0 && ngrams + k > 0.0 => (matches + k) / (ngrams + k),
+                _ if ngrams == 0.0 => 0.0,
                 Smoothing::Exponential if matches == 0.0 => {
                     halves /= 2.0;
                     halves / ngrams

@@ -136,6 +136,17 @@ fn bleu_without_a_common_word_pair() {
 }
 
 #[test]
+fn bleu_without_a_common_word_and_of_short_sentences() {
+    let nothing = corpus(&["a red bus drives"], &[["no such word there", "nor here"]]);
+    for smoothing in [Smoothing::None, Smoothing::Add(1.0), Smoothing::Exponential] {
+        assert_eq!(nothing.scores(smoothing).unwrap(), [0.0; 4]);
+    }
+    let short = corpus(&["a bus"], &[["a bus", "the bus"]]);
+    assert_eq!(short.scores(Smoothing::Add(1.0)).unwrap(), [1.0; 4]);
+    assert_eq!(short.scores(Smoothing::None).unwrap(), [1.0, 1.0, 0.0, 0.0]);
+}
+
+#[test]
 fn bleu_needs_references_and_words() {
     let mut corpus = Corpus::default();
     assert_eq!(

@@ -179,6 +179,17 @@ fn noise_on_a_sum_over_a_cohort_is_composed_over_rounds() {
             let found = spent.epsilon.unwrap();
             assert!((found - expected).abs() < 5e-3, "{found} {expected}");
             assert_eq!(spent.guarantees[0].no_bound, None);
+            // Who knows the cohort gains by that.
+            let known = AccountingInputs {
+                known_cohorts: true,
+                ..inputs
+            };
+            let found = super::spent(run.program(), known, rounds, None).unwrap();
+            let all = Steps { rate: 1.0, ..steps };
+            let expected = all.epsilon_by_losses(1e-5).unwrap();
+            let found = found.epsilon.unwrap();
+            assert!((found - expected).abs() < 5e-3, "{found} {expected}");
+            assert!(found > spent.epsilon.unwrap());
         }
     }
     let nothing = Experiment::new(DpFedAvg {

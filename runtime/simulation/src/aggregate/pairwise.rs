@@ -12,7 +12,7 @@ pub(crate) type Leaves<'v> = Vec<Cow<'v, [f32]>>;
 const LANES: usize = 8;
 
 /// A number for each pair of `m` clients, as a matrix `[m, m]` in row-major order. All leaves count, including
-/// buffers, as in `tree.sq_norm`. Sums are in `f64`.
+/// buffers, unlike in `tree.sq_norm`. Sums are in `f64`.
 pub(crate) fn pairwise(of: Pairwise, clients: &[Leaves<'_>]) -> Vec<f32> {
     let norms: Vec<f64> = clients.par_iter().map(|x| sum(x, x, product)).collect();
     let pair = |i: usize, j: usize| match of {

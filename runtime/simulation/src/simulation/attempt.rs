@@ -3,6 +3,9 @@
 
 use std::collections::BTreeSet;
 
+use fedround_ir::fed::{FedOp, Op, OpKind, Place};
+use fedround_passes::fed::mechanisms;
+
 use super::Simulation;
 use crate::error::RunError;
 use crate::faults::Attendance;
@@ -21,8 +24,13 @@ impl Simulation {
         let absent = BTreeSet::new();
         let mut attendance = Attendance::default();
         match self.attempt(max_group, &absent, observer, None, &mut attendance) {
-            Err(RunError::Diverged { .. }) => self.repeat_with_finite(max_group, absent),
-            Err(RunError::TooFew { .. }) => Ok(self.skip_round(&attendance)),
+            Err(RunError::Diverged { .. }) if !self.has_told_with_noise() => {
+                self.repeat_with_finite(max_group, absent)
+            }
+            Err(error @ RunError::Diverged { .. }) if self.on_nan == OnNan::Stop => Err(error),
+            Err(RunError::TooFew { .. } | RunError::Diverged { .. } | RunError::Lost { .. }) => {
+                Ok(self.skip_round(&attendance))
+            }
             ended => ended,
         }
     }
@@ -104,11 +112,32 @@ impl Simulation {
             let Err(RunError::Lost { clients }) = ran else {
                 return ran;
             };
+            if self.has_told_with_noise() {
+                return Err(RunError::Lost { clients });
+            }
             absent.extend(clients);
             if let Some(non_finite) = &mut non_finite {
                 **non_finite = NonFiniteClients::default();
             }
         }
+    }
+
+    /// Whether a round that failed may have told parties values with noise. It is not repeated then: the same noise
+    /// on values of fewer clients would tell what the others sent, and other noise would tell a second time. It is
+    /// skipped, and counts as a round in which noise was added.
+    fn has_told_with_noise(&self) -> bool {
+        let module = self.program().at(self.scheduled(self.round + 1)).linked();
+        let is_map = |op: &Op| {
+            let place = op.operands.first().map(|v| module.type_of(*v).place);
+            op.kind == OpKind::Fed(FedOp::Map) && place == Some(Place::Clients)
+        };
+        // Clients of the first map were told nothing of this round, unless it runs again in a loop.
+        let is_loop = |op: &&Op| !is_map(op) && op.contains(is_map);
+        let maps = module.all_ops().filter(|op| is_map(op)).count();
+        let has_several = maps > 1 || module.all_ops().any(|op| is_loop(&op));
+        let found = mechanisms(module);
+        let has_noise = !found.known.is_empty() || !found.unknown.is_empty();
+        self.parties.is_some() && has_several && has_noise
     }
 
     /// Runs the next round once, without the `absent` clients. A round that fails, or whose results are not finite,

@@ -39,6 +39,11 @@ impl Simulation {
         Ok(self)
     }
 
+    /// Whether client code runs at parties.
+    pub fn has_parties(&self) -> bool {
+        self.parties.is_some()
+    }
+
     /// Fails if there is an evaluation that parties cannot make, because they have only the server's model and their
     /// clients' states.
     fn check_evaluations(&self) -> Result<(), RunError> {

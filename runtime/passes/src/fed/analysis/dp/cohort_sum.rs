@@ -14,9 +14,9 @@ pub struct CohortSum {
     pub mean: bool,
     /// Whether it has the noise of a tree over the rounds of a pass, of which each node has the scale.
     pub tree: bool,
-    /// The cohort, if its clients were sent nothing that tells of this round. Noise on several such sums over
-    /// one cohort is noise on one vector.
-    pub shared: Option<Value>,
+    /// The cohort. Noise on several sums over one cohort is noise on one vector, also where clients compute a
+    /// later sum from what an earlier one told: Gaussian noise composes so, and who takes part is drawn once.
+    pub cohort: Value,
 }
 
 /// How a cohort is drawn.
@@ -71,12 +71,11 @@ impl<'m> Finder<'m> {
         if !bounded || (tree && noise.operands.get(2) != Some(&cohort)) {
             return None;
         }
-        let shared = self.starts_the_round(map).then_some(cohort);
         let sum = CohortSum {
             draw,
             mean,
             tree,
-            shared,
+            cohort,
         };
         Some((clip, sum))
     }
@@ -92,17 +91,6 @@ impl<'m> Finder<'m> {
             let made = self.known.made(*sent)?;
             let broadcast = made.kind == OpKind::Fed(FedOp::Broadcast);
             made.operands.first().copied().filter(|_| broadcast)
-        })
-    }
-
-    /// Whether clients were sent nothing that tells of this round.
-    fn starts_the_round(&self, map: &Op) -> bool {
-        map.operands.iter().all(|operand| {
-            let made = self.known.made(*operand);
-            match made.map(|op| (&op.kind, op)) {
-                Some((OpKind::Fed(FedOp::Map), earlier)) => self.starts_the_round(earlier),
-                _ => self.privacy.exposure(*operand) == Exposure::Public,
-            }
         })
     }
 

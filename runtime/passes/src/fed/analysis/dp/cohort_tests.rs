@@ -170,15 +170,44 @@ fn sums_over_two_cohorts_are_two_mechanisms() {
     assert_eq!((found.known.len(), found.joint().len()), (2, 2));
 }
 
-/// What is sent for the second sum is made of the first.
+/// What is sent for the second sum is made of the first. Who takes part is drawn once for both.
 #[test]
-fn a_sum_that_depends_on_another_of_its_round_is_a_mechanism_by_itself() {
+fn a_sum_that_depends_on_another_of_its_round_is_one_mechanism_with_it() {
     let found = found(|server, w| {
         let s_t = server.bernoulli(0.25);
         let next = &w - sum(server, &w, &s_t).noise(3.0);
         &next - sum(server, &next, &s_t).noise(3.0)
     });
-    assert_eq!((found.known.len(), found.joint().len()), (2, 2));
+    assert_eq!((found.known.len(), found.joint().len()), (2, 1));
+}
+
+/// Each of the server's values for the clients may depend on all of them.
+#[test]
+fn noise_of_the_server_for_each_client_counts_once_if_it_reads_what_that_client_sent() {
+    let repetitions = |round| {
+        let found = found(round);
+        let [one] = found.known.as_slice() else {
+            panic!("{found:?}")
+        };
+        one.repetitions.clone()
+    };
+    let own = repetitions(|server, w| {
+        server.claim(Dp::Central);
+        let w_k = w.broadcast(&server.all_clients());
+        let g_k = w_k.map(|k, w| clipped(k, &w)).gather();
+        &w + g_k.map(|_, x| x.clip(2.0).noise(3.0)).mean()
+    });
+    assert!(own.is_some());
+    let all = repetitions(|server, w| {
+        server.claim(Dp::Central);
+        let w_k = w.broadcast(&server.all_clients());
+        let g_k = w_k.map(|k, w| clipped(k, &w)).gather();
+        let mean = g_k.mean();
+        &w + g_k
+            .map(|k, x| (x - k.get(&mean)).clip(2.0).noise(3.0))
+            .mean()
+    });
+    assert!(all.is_none());
 }
 
 #[test]

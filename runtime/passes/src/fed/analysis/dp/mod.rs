@@ -80,15 +80,14 @@ pub struct Mechanisms {
 }
 
 impl Mechanisms {
-    /// The known ones, with those together that are one mechanism: noise on sums over the same cohort, none of
-    /// which depends on another one.
+    /// The known ones, with those together that are one mechanism: noise on sums over the same cohort.
     pub fn joint(&self) -> Vec<Vec<&Mechanism>> {
         let mut groups: Vec<Vec<&Mechanism>> = vec![];
-        let shared = |mechanism: &Mechanism| mechanism.cohort.and_then(|sum| sum.shared);
+        let cohort = |mechanism: &Mechanism| mechanism.cohort.map(|sum| sum.cohort);
         for mechanism in &self.known {
             let same = |group: &&mut Vec<&Mechanism>| {
-                let first = group.first().and_then(|first| shared(first));
-                first.is_some() && first == shared(mechanism)
+                let first = group.first().and_then(|first| cohort(first));
+                first.is_some() && first == cohort(mechanism)
             };
             match groups.iter_mut().find(same) {
                 Some(group) => group.push(mechanism),

@@ -1,6 +1,8 @@
 //! Counts how often a round adds some noise, by the loops around it.
 
-use fedround_ir::fed::{FedOp, Op, OpKind, OptOp, Place, Value};
+use std::collections::HashSet;
+
+use fedround_ir::fed::{Exposure, FedOp, Op, OpKind, OptOp, Place, Region, Value};
 
 use super::{Finder, Unit};
 use crate::loop_count::LoopCount;
@@ -28,6 +30,8 @@ impl Finder<'_> {
                 OpKind::Fed(FedOp::InTurn) => return None,
                 // Code that visits other clients' values runs once for each of them.
                 OpKind::Fed(FedOp::Map) if self.visits(op) => return None,
+                // Code of the server for each client may read what is made of all of them, such as their mean.
+                OpKind::Fed(FedOp::Map) if !self.is_of_one_client(op) => return None,
                 _ => {}
             }
         }
@@ -38,6 +42,20 @@ impl Finder<'_> {
     pub(super) fn visits(&self, map: &Op) -> bool {
         let mut made = map.operands.iter().filter_map(|v| self.known.made(*v));
         made.any(|op| op.visits())
+    }
+
+    /// Whether the code of a map reads of clients only what the one client has or sent.
+    fn is_of_one_client(&self, map: &Op) -> bool {
+        let place = |v: &Value| self.module.type_of(*v).place;
+        if map.operands.iter().all(|v| place(v) == Place::Clients) {
+            return true;
+        }
+        let made = |v: &Value| self.known.made(*v).map(|op| &op.kind);
+        let sent = |v| matches!(made(v), Some(OpKind::Fed(FedOp::Gather | FedOp::Members)));
+        let inside: HashSet<Value> = map.regions.iter().flat_map(Region::definitions).collect();
+        let mut reads = map.regions.iter().flat_map(Region::reads);
+        map.operands.iter().all(sent)
+            && reads.all(|v| inside.contains(&v) || self.privacy.exposure(v) == Exposure::Public)
     }
 
     /// Whether rows are some of a client's examples, so that there are no more of them.
