@@ -138,3 +138,57 @@ fn a_federation_tests_the_models_that_an_evaluation_sends() {
     assert_eq!(text(&found), text(&simulated));
     assert!(found.scores.unwrap().personal);
 }
+
+/// Noise is told to the clients of a second exchange, in which one client's value is not finite.
+#[derive(Hyper, Debug, Clone)]
+struct ToldTwice<A = FedAvg> {
+    /// What trains.
+    pub base: A,
+    /// Whether there is noise.
+    #[hyper(default = true)]
+    pub noise: bool,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for ToldTwice<A> {
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        let all = server.all_clients();
+        let d_k = w.broadcast(&all).map(|k, w| {
+            let update = self.client_update(k, w.clone()) - &w;
+            update.clip(1.0)
+        });
+        let moved = if self.noise {
+            &w + d_k.mean().noise(0.1)
+        } else {
+            &w + d_k.mean()
+        };
+        let w_k = moved.broadcast(&all);
+        w_k.map(|k, w| &w / (k.number() - 3.0)).mean()
+    }
+}
+
+/// The same noise on the values of fewer clients would tell what the others sent.
+#[test]
+fn a_federation_repeats_no_round_whose_noise_it_has_told() {
+    let told = |noise| {
+        let base = FedAvg {
+            batch: 5,
+            epochs: 1,
+            ..FedAvg::default()
+        };
+        of(ToldTwice { base, noise }).reproducible_noise()
+    };
+    let alone = told(true).run(1).unwrap();
+    assert_eq!(alone.history[0].not_finite, [3]);
+    let error = {
+        let run = told(true).prepare(1).unwrap();
+        let hosts = [vec![0, 2, 5], vec![1, 3, 4]]
+            .map(|clients| told(true).prepare(1).unwrap().into_party(clients).unwrap());
+        let parties = Box::new(Loopback::new(hosts.into()));
+        let mut run = run.with_parties(parties, 1).unwrap();
+        run.train(&mut ()).unwrap_err().to_string()
+    };
+    assert!(error.contains("were skipped"), "{error}");
+    let plain = federation_of(|| told(false), 1);
+    assert_eq!(plain.history[0].not_finite, [3]);
+}

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use fedround_ir::fed::{FedOp, Op, OpKind, Place};
+use fedround_ir::fed::{FedOp, Module, OpKind, Place};
 use fedround_passes::fed::mechanisms;
+use fedround_passes::schedule::{Block, Control, Item};
 
 use super::Simulation;
 use crate::error::RunError;
@@ -126,18 +127,15 @@ impl Simulation {
     /// on values of fewer clients would tell what the others sent, and other noise would tell a second time. It is
     /// skipped, and counts as a round in which noise was added.
     fn has_told_with_noise(&self) -> bool {
-        let module = self.program().at(self.scheduled(self.round + 1)).linked();
-        let is_map = |op: &Op| {
-            let place = op.operands.first().map(|v| module.type_of(*v).place);
-            op.kind == OpKind::Fed(FedOp::Map) && place == Some(Place::Clients)
-        };
-        // Clients of the first map were told nothing of this round, unless it runs again in a loop.
-        let is_loop = |op: &&Op| !is_map(op) && op.contains(is_map);
-        let maps = module.all_ops().filter(|op| is_map(op)).count();
-        let has_several = maps > 1 || module.all_ops().any(|op| is_loop(&op));
-        let found = mechanisms(module);
+        if self.parties.is_none() {
+            return false;
+        }
+        let program = self.program().at(self.scheduled(self.round + 1));
+        let found = mechanisms(program.linked());
         let has_noise = !found.known.is_empty() || !found.unknown.is_empty();
-        self.parties.is_some() && has_several && has_noise
+        let schedule = program.schedule();
+        // Clients of the first map were told nothing of this round.
+        has_noise && maps_of_clients(&schedule.module, &schedule.round) > 1
     }
 
     /// Runs the next round once, without the `absent` clients. A round that fails, or whose results are not finite,
@@ -203,4 +201,25 @@ impl Simulation {
         (self.params, self.round) = (params, round);
         Ok(self.attended(stats, attendance))
     }
+}
+
+/// How many maps on clients a round runs. Those in loops count twice.
+fn maps_of_clients(module: &Module, block: &Block) -> usize {
+    let of = |control: &Control| {
+        let place = control
+            .op
+            .operands
+            .first()
+            .map(|v| module.type_of(*v).place);
+        match (&control.op.kind, &control.body) {
+            (OpKind::Fed(FedOp::Map), _) => usize::from(place == Some(Place::Clients)),
+            (_, Some(body)) => 2 * maps_of_clients(module, body),
+            (_, None) => 0,
+        }
+    };
+    let items = block.items.iter().map(|(item, _)| match item {
+        Item::Control(control) => of(control),
+        Item::Compute(_) => 0,
+    });
+    items.sum()
 }
