@@ -209,7 +209,7 @@ mod tests {
         ("partial_fed", include_str!("partial_fed.rs"), 51),
         ("per_fed_avg", include_str!("per_fed_avg.rs"), 40),
         ("push_sum", include_str!("push_sum.rs"), 60),
-        ("scaffold", include_str!("scaffold.rs"), 40),
+        ("scaffold", include_str!("scaffold.rs"), 41),
         ("shared_head", include_str!("shared_head.rs"), 30),
         ("sign_flip", include_str!("sign_flip.rs"), 25),
         ("solo", include_str!("solo.rs"), 40),
