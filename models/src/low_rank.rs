@@ -35,7 +35,7 @@ pub struct LowRank {
     pub alpha: f32,
 }
 
-/// A text names no [`Train`], or a value is none.
+/// A text or a value is not a valid [`Train`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("train: expected all, lora:RANK or lora:RANK:ALPHA, as in lora:8, found `{found}`")]
 pub struct TrainError {

@@ -92,12 +92,13 @@ impl Run {
             let (found, expected) = match start.is_empty() {
                 true => ("none", "some"),
                 false => (
-                    "those that `Experiment::prepare_to_restore` takes from it",
+                    "its own, which `Experiment::prepare_to_restore` gives to a run",
                     "none or others",
                 ),
             };
             let other = CheckpointError::Other {
-                what: "set of values from the files of `weights` and `server_state`".to_owned(),
+                what: "set of initial values (from the files of `weights` and `server_state`)"
+                    .to_owned(),
                 expected: expected.to_owned(),
                 found: found.to_owned(),
             };

@@ -31,7 +31,7 @@ pub(super) fn turned(train: &Examples, splits: &[Split]) -> Result<Examples, Exp
         }
     }
     let mut examples = train.clone();
-    for rotation in [90, 180, 270].into_iter().filter_map(Rotation::degrees) {
+    for rotation in Rotation::ALL {
         let turns =
             |owner: &Option<usize>| owner.and_then(|k| splits[k].rotation) == Some(rotation);
         let own = owners.iter().enumerate();

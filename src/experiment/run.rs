@@ -109,7 +109,12 @@ impl Run {
             simulation = simulation.with_public(public);
         }
         check_memory(&simulation, rounds, settings.threads)?;
-        let whole = simulation.program().model().model().merged();
+        let model = simulation.program().model().model();
+        let whole = model.merged();
+        let leaves = match &whole {
+            Some(whole) => whole.leaves(),
+            None => model.leaves(),
+        };
         // If there are adapters, their base has the weights.
         if let (Some(weights), None) = (&weights, &whole) {
             simulation.load_weights(weights)?;
@@ -117,18 +122,8 @@ impl Run {
         let start = match taken {
             Some(taken) => taken,
             None => {
-                let mut start = Start::default();
-                if let Some(weights) = &weights {
-                    let leaves = match &whole {
-                        Some(whole) => whole.leaves(),
-                        None => simulation.program().model().model().leaves(),
-                    };
-                    start.take_weights(weights, &leaves)?;
-                }
-                if let Some(path) = &settings.server_state {
-                    start.take_server_states(&mut simulation, path)?;
-                }
-                start
+                let weights = (weights.as_ref(), leaves.as_slice());
+                Start::from_files(&mut simulation, weights, settings.server_state.as_deref())?
             }
         };
         Ok(Self {

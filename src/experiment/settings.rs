@@ -59,8 +59,8 @@ pub struct Settings {
     pub keep: Keep,
     /// Accuracy in (0, 1] that ends the first phase of the algorithm: the phase's other rounds are left
     /// out, and of an algorithm without phases all others. It is measured on validation examples; without
-    /// [`validation`](Self::validation), on the test set, whose accuracy is then no unbiased estimate. LG-FedAvg ends its rounds of
-    /// FedAvg so (Liang, Liu et al. 2020, section 3.1).
+    /// [`validation`](Self::validation), on the test set, whose accuracy is then no unbiased estimate.
+    /// LG-FedAvg ends its rounds of FedAvg so (Liang, Liu et al. 2020, section 3.1).
     pub goal: Option<f64>,
     /// Examples in a batch of an evaluation.
     pub eval_batch: usize,
@@ -159,8 +159,9 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// A count of zero, billions of clients, thousands of threads, an accuracy or fraction that is out of range, adapters, steps of
-    /// augmentation or speeds that their texts could not say, or a late client that would never join.
+    /// A count of zero, more clients than a `u32` holds, thousands of threads, an accuracy or fraction that is out
+    /// of range, a late client that would never join, or adapters, steps of augmentation or speeds that the
+    /// command would refuse.
     pub fn check(&self, rounds: usize) -> Result<(), ExperimentError> {
         let counts = [
             ("rounds", rounds),

@@ -41,6 +41,22 @@ struct LoadReportFields {
 }
 
 impl Start {
+    /// Takes what a run needs of its files: the weights' values of these leaves, and the states of the server.
+    pub fn from_files(
+        simulation: &mut Simulation,
+        (weights, leaves): (Option<&Weights>, &[Leaf]),
+        server_state: Option<&Path>,
+    ) -> Result<Self, ExperimentError> {
+        let mut start = Self::default();
+        if let Some(weights) = weights {
+            start.take_weights(weights, leaves)?;
+        }
+        if let Some(path) = server_state {
+            start.take_server_states(simulation, path)?;
+        }
+        Ok(start)
+    }
+
     /// That of a run whose checkpoint this is; `None` if the checkpoint was written before there was this part.
     pub fn saved(archive: &Archive) -> Result<Option<Self>, ExperimentError> {
         match archive.get(PART) {

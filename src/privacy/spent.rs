@@ -165,14 +165,10 @@ fn guarantee(
         _ if rounds == 0 => Ok(0.0),
         _ => Err(NoBound::Phases),
     });
-    let steps = rounds_of(joint, inputs.clients, rounds as u64).map(|steps| Steps {
-        rate: if inputs.known_cohorts {
-            1.0
-        } else {
-            steps.rate
-        },
-        ..steps
-    });
+    let mut steps = rounds_of(joint, inputs.clients, rounds as u64);
+    if let (Some(steps), true) = (&mut steps, inputs.known_cohorts) {
+        steps.rate = 1.0;
+    }
     let of_clients = steps.filter(|_| rounds > 0).map(|steps| {
         inputs.missed.check(joint)?;
         Ok(steps.epsilon(delta)?.min(steps.epsilon_by_losses(delta)?))

@@ -56,6 +56,19 @@ fn divided(on_clients: bool, mean: bool) -> Divided {
     }
 }
 
+/// Divides by the number of all clients, who are called when they are counted.
+fn of_all() -> Divided {
+    let base = FedAvg {
+        fraction: 1.0,
+        ..FedAvg::default()
+    };
+    Divided {
+        base,
+        of_all: true,
+        ..divided(false, false)
+    }
+}
+
 #[test]
 fn a_sum_over_the_size_is_the_mean() {
     for on_clients in [false, true] {
@@ -86,40 +99,23 @@ fn the_size_counts_those_whose_values_arrive() {
     let some = sizes(divided(false, false), faults(0.5));
     assert!(some.iter().all(|m| (1.0..=8.0).contains(m)), "{some:?}");
     assert!(some.iter().sum::<f64>() < 32.0, "{some:?}");
-    // A cohort that is not drawn is called when it is counted.
-    let all = || Divided {
-        base: FedAvg {
-            fraction: 1.0,
-            ..FedAvg::default()
-        },
-        of_all: true,
-        ..divided(false, false)
-    };
-    assert_eq!(sizes(all(), faults(0.0)), [20.0; 4]);
-    let some = sizes(all(), faults(0.5));
+    assert_eq!(sizes(of_all(), faults(0.0)), [20.0; 4]);
+    let some = sizes(of_all(), faults(0.5));
     assert!(some.iter().all(|m| *m < 20.0), "{some:?}");
 }
 
 #[test]
 fn the_size_does_not_count_who_is_late() {
-    let all = || Divided {
-        base: FedAvg {
-            fraction: 1.0,
-            ..FedAvg::default()
-        },
-        of_all: true,
-        ..divided(false, false)
-    };
     let speeds = (0..20).map(|i| if i < 5 { 1e-3 } else { 1.0 });
     let faults = |deadline| Faults {
         speed: Some(Distribution::Listed(speeds.clone().collect())),
         deadline: Some(deadline),
         ..Faults::default()
     };
-    let run = experiment(all()).faults(faults(f64::INFINITY)).run(1);
+    let run = experiment(of_all()).faults(faults(f64::INFINITY)).run(1);
     let rounds = Trained::from(run.unwrap()).report.history;
     let slowest = rounds[0].virtual_seconds.unwrap();
-    assert_eq!(sizes(all(), faults(slowest / 100.0)), [15.0; 4]);
+    assert_eq!(sizes(of_all(), faults(slowest / 100.0)), [15.0; 4]);
 }
 
 #[test]

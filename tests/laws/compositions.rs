@@ -299,13 +299,12 @@ impl<A: Algorithm> Algorithm for OwnInTurn<A> {
 #[test]
 fn parties_have_what_each_of_their_clients_was_sent() {
     let own = || experiment(OwnInTurn { base: base() }).prepare(2).unwrap();
-    let expected = own().train(&mut ()).unwrap().into();
+    let expected: Trained = own().train(&mut ()).unwrap().into();
     let hosts = [0, 1]
         .map(|party| -> PartyHost { own().into_party((party..20).step_by(2).collect()).unwrap() });
     let parties = Box::new(Loopback::new(hosts.into()));
     let mut run = own().with_parties(parties, 1).unwrap();
     let found: Trained = run.train(&mut ()).unwrap().into();
-    let expected: Trained = expected;
     assert_close(&found.weights, &expected.weights, 1e-6);
     assert!(
         found

@@ -2,7 +2,7 @@
 
 use fedround::algorithms::{FedAvg, registry};
 use fedround::data::Partition;
-use fedround::experiment::{Report, Settings};
+use fedround::experiment::{Report, Run, Settings};
 use fedround::prelude::*;
 use fedround::simulation::CohortBatch;
 use fedround::simulation::parties::{Loopback, PartyHost};
@@ -44,14 +44,16 @@ fn federation(spec: &str, rounds: usize) -> Report {
 }
 
 fn federation_of(experiment: impl Fn() -> Experiment, rounds: usize) -> Report {
-    let hosts = [vec![0, 2, 5], vec![1, 3, 4]].map(|clients| -> PartyHost {
-        let run = experiment().prepare(rounds).unwrap();
-        run.into_party(clients).unwrap()
-    });
+    at_parties(experiment, rounds).train(&mut ()).unwrap()
+}
+
+/// A run with two parties.
+fn at_parties(experiment: impl Fn() -> Experiment, rounds: usize) -> Run {
+    let prepare = || experiment().prepare(rounds).unwrap();
+    let hosts = [vec![0, 2, 5], vec![1, 3, 4]]
+        .map(|clients| -> PartyHost { prepare().into_party(clients).unwrap() });
     let parties = Box::new(Loopback::new(hosts.into()));
-    let run = experiment().prepare(rounds).unwrap();
-    let mut run = run.with_parties(parties, 1).unwrap();
-    run.train(&mut ()).unwrap()
+    prepare().with_parties(parties, 1).unwrap()
 }
 
 /// What is reported of a run, besides the time that it took.
@@ -180,14 +182,8 @@ fn a_federation_repeats_no_round_whose_noise_it_has_told() {
     };
     let alone = told(true).run(1).unwrap();
     assert_eq!(alone.history[0].not_finite, [3]);
-    let error = {
-        let run = told(true).prepare(1).unwrap();
-        let hosts = [vec![0, 2, 5], vec![1, 3, 4]]
-            .map(|clients| told(true).prepare(1).unwrap().into_party(clients).unwrap());
-        let parties = Box::new(Loopback::new(hosts.into()));
-        let mut run = run.with_parties(parties, 1).unwrap();
-        run.train(&mut ()).unwrap_err().to_string()
-    };
+    let error = at_parties(|| told(true), 1).train(&mut ());
+    let error = error.unwrap_err().to_string();
     assert!(error.contains("were skipped"), "{error}");
     let plain = federation_of(|| told(false), 1);
     assert_eq!(plain.history[0].not_finite, [3]);

@@ -74,10 +74,9 @@ impl Grid {
         let seeds: Vec<u64> = (args.seed..last).collect();
         at_least_one("seeds", seeds.len())?;
         // A run must reach the round in which a late client joins.
-        let fewest = shared.run.late_client.map_or(1, |late| late.after + 1);
-        let halving = args.halving;
-        let halving = halving.map(|k| Halving::new(k, shared.rounds, fewest));
-        let halving = halving.transpose()?;
+        let min_rounds = shared.run.late_client.map_or(1, |late| late.after + 1);
+        let new = |keep_one_in| Halving::new(keep_one_in, shared.rounds, min_rounds);
+        let halving = args.halving.map(new).transpose()?;
         if halving.is_some() && shared.checkpoint == CheckpointEvery::Off {
             return Err(CompareError::HalvingWithoutCheckpoints.into());
         }

@@ -104,9 +104,9 @@ fn best(
     kept
 }
 
-/// The best accuracy on validation examples that a run has had by a round, as if it had ended there: of the
-/// models that it had last, where phases train different ones. A run of an earlier call, whose steps were longer,
-/// may have no evaluation so early, and is judged by its first one.
+/// The best accuracy on validation examples that a run has had by a round. If phases train different models, only
+/// evaluations of the kind of model that was evaluated last by then count. If the run was not evaluated by then,
+/// as its steps were longer in an earlier call, its first evaluation counts.
 fn until(run: &Record, rounds: usize) -> Option<f64> {
     if run.status != Status::Complete {
         return None;

@@ -26,7 +26,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use fedround::experiment::Status;
-use fedround_store::FolderLock;
 
 pub(super) use args::CompareArgs;
 pub(super) use conflicts::check as check_conflicts;
@@ -50,7 +49,7 @@ use crate::catalog::Catalog;
 use crate::error::CliError;
 use crate::files::json;
 use crate::interrupt::Stop;
-use crate::run::{CONFIG, lock, next_free};
+use crate::run::{CONFIG, lock, lock_if_there, next_free};
 use crate::terminal::{print, tell};
 use grid::Grid;
 use halving::train_by_halving;
@@ -158,11 +157,6 @@ fn check_same(dir: &Path, grid: &Grid) -> Result<(), CliError> {
             Err(CompareError::Another { dir, found }.into())
         }
     }
-}
-
-/// Keeps other processes out of a folder that exists, so that they write nothing while it is read.
-pub(super) fn lock_if_there(dir: &Path) -> Result<Option<FolderLock>, CliError> {
-    dir.is_dir().then(|| lock(dir)).transpose()
 }
 
 /// What an earlier call left in the folder, by cell.

@@ -9,8 +9,8 @@ pub(super) struct Halving {
     pub keep_one_in: usize,
     /// Rounds of the candidate that reaches the end.
     pub rounds: usize,
-    /// The fewest rounds that a run can have.
-    pub fewest: usize,
+    /// No step is shorter: a run must reach the round in which a late client joins.
+    pub min_rounds: usize,
 }
 
 /// Some candidates, and the rounds to which they are trained.
@@ -22,19 +22,19 @@ pub(super) struct Rung {
 
 impl Halving {
     /// Reads the command line.
-    pub fn new(keep_one_in: usize, rounds: usize, fewest: usize) -> Result<Self, CompareError> {
+    pub fn new(keep_one_in: usize, rounds: usize, min_rounds: usize) -> Result<Self, CompareError> {
         match keep_one_in {
             0 | 1 => Err(CompareError::Halving { found: keep_one_in }),
             keep_one_in => Ok(Self {
                 keep_one_in,
                 rounds,
-                fewest,
+                min_rounds,
             }),
         }
     }
 
-    /// From all candidates to one: each rung has so many times fewer, and as many times more rounds, but never
-    /// fewer than a run can have.
+    /// From all candidates to one. Each rung has `keep_one_in` times fewer candidates and `keep_one_in` times more
+    /// rounds than the one before it, but at least `min_rounds`.
     pub fn rungs(self, candidates: usize) -> Vec<Rung> {
         let mut sizes = vec![candidates];
         while let Some(last) = sizes.last().copied().filter(|last| *last > 1) {
@@ -46,7 +46,7 @@ impl Halving {
             let rounds = self.rounds.div_ceil(parts.unwrap_or(usize::MAX));
             Rung {
                 candidates,
-                rounds: rounds.max(self.fewest),
+                rounds: rounds.max(self.min_rounds),
             }
         };
         sizes.into_iter().enumerate().map(rung).collect()

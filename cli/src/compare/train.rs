@@ -7,14 +7,17 @@ use std::sync::Arc;
 use fedround::experiment::{Status, warnings};
 use fedround_data::Dataset;
 
+use super::ended;
 use super::grid::Cell;
 use super::record::{self, Record};
-use super::{ended, lock_if_there};
 use crate::catalog::Catalog;
 use crate::error::CliError;
 use crate::interrupt::{Stop, listen};
 use crate::read_args::ReadArgs;
-use crate::run::{Clock, Job, Progress, last_checkpoint, lock_free, open, remove_states};
+use crate::run::{
+    Clock, Job, Progress, has_checkpoint, last_checkpoint, lock_free, lock_if_there, open,
+    remove_states,
+};
 use crate::settings::Settings;
 use crate::terminal::tell;
 
@@ -69,15 +72,14 @@ pub(crate) fn prepare(
         let data = datasets.load(&cell.settings)?;
         // A run with a checkpoint does not need the files that it began with; others do.
         let folder = dir.map(|dir| dir.join(&cell.folder));
-        let checkpoint = folder.and_then(|folder| last_checkpoint(&folder).ok().flatten());
-        if compiled.insert((cell.entrant, checkpoint.is_some())) {
-            let begin = || Job::new(catalog, &cell.settings, data.clone());
-            let job = match checkpoint.as_ref().map(|found| &found.archive) {
-                None => begin(),
-                // It starts again if it cannot go on.
-                archive => Job::to_restore(catalog, &cell.settings, data.clone(), archive)
-                    .or_else(|_| begin()),
-            }?;
+        let begun = folder.as_deref().is_some_and(has_checkpoint);
+        if compiled.insert((cell.entrant, begun)) {
+            let folder = folder.filter(|_| begun);
+            let found = folder.and_then(|folder| last_checkpoint(&folder).ok().flatten());
+            let archive = found.as_ref().map(|found| &found.archive);
+            let job = |archive| Job::to_restore(catalog, &cell.settings, data.clone(), archive);
+            // A run that cannot go on starts again.
+            let job = job(archive).or_else(|error| archive.map_or(Err(error), |_| job(None)))?;
             let found = warnings(job.program());
             let found = found.iter().map(ToString::to_string);
             hypers.add(catalog, &job, datasets.quiet)?;

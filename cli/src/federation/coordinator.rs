@@ -21,8 +21,8 @@ use crate::error::CliError;
 use crate::faults::FaultArgs;
 use crate::interrupt::listen;
 use crate::run::{
-    CheckpointEvery, Clock, FEDERATION, Job, Progress, last_checkpoint, lock, open, report,
-    warn_of_delta,
+    CheckpointEvery, Clock, FEDERATION, Job, Progress, last_checkpoint, lock, lock_if_there, open,
+    report, warn_of_delta,
 };
 use crate::settings::Settings;
 use crate::terminal::tell;
@@ -40,7 +40,7 @@ pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<E
     let data = settings.load()?;
     let state = &args.state;
     // A folder is made once it is known that the algorithm can run.
-    let held = state.is_dir().then(|| lock(state)).transpose()?;
+    let held = lock_if_there(state)?;
     let found = last_checkpoint(state)?;
     let archive = found.as_ref().map(|found| &found.archive);
     let mut job = Job::to_restore(catalog, &settings, data, archive)?;

@@ -28,10 +28,10 @@ pub(super) use args::ReproduceArgs;
 pub(super) use error::ReproduceError;
 
 use crate::catalog::Catalog;
-use crate::compare::{Datasets, Output, end, lock_if_there, prepare, say_what_is_there, train};
+use crate::compare::{Datasets, Output, end, prepare, say_what_is_there, train};
 use crate::error::CliError;
 use crate::files::{json, write_text};
-use crate::run::lock;
+use crate::run::{lock, lock_if_there};
 use crate::terminal::print as write;
 use plan::Plan;
 use report::Report;

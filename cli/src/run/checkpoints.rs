@@ -119,6 +119,11 @@ pub(crate) struct LoadedCheckpoint {
     pub damaged: Vec<String>,
 }
 
+/// Whether a run folder has checkpoints, good or damaged; none is read.
+pub(crate) fn has_any(folder: &Path) -> bool {
+    files(&folder.join(CHECKPOINTS)).is_ok_and(|all| !all.is_empty())
+}
+
 /// The last good checkpoint of a run folder; `None` if none was ever written. One that was copied in from
 /// another run is an error.
 pub(crate) fn last(folder: &Path) -> Result<Option<LoadedCheckpoint>, CliError> {

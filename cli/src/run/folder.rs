@@ -255,6 +255,11 @@ pub(crate) fn lock(dir: &Path) -> Result<FolderLock, CliError> {
     Ok(FolderLock::acquire(dir, &command.join(" "))?)
 }
 
+/// Keeps other processes out of a folder that exists, so that they write nothing while it is read.
+pub(crate) fn lock_if_there(dir: &Path) -> Result<Option<FolderLock>, CliError> {
+    dir.is_dir().then(|| lock(dir)).transpose()
+}
+
 /// Makes the folder of a run, where there is none, and keeps other processes out of it. Fails if it holds a run:
 /// another process may have begun one before the lock.
 pub(crate) fn lock_free(dir: &Path) -> Result<FolderLock, CliError> {

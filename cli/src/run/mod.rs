@@ -32,12 +32,12 @@ use fedround::experiment::{ExperimentError, Status};
 
 pub(crate) use args::{EngineArgs, ResumeArgs, RunArgs, SettingArgs, TestArgs};
 pub(crate) use checkpoint_every::{CheckpointEvery, CheckpointEveryError};
-pub(crate) use checkpoints::last as last_checkpoint;
+pub(crate) use checkpoints::{has_any as has_checkpoint, last as last_checkpoint};
 #[cfg(feature = "flower")]
 pub(crate) use folder::FEDERATION;
 pub(crate) use folder::{
     CLIENTS, CONFIG, FILES, Folder, INPUTS, MANIFEST, METRICS, MODEL, SUMMARY, lock, lock_free,
-    remove_states,
+    lock_if_there, remove_states,
 };
 pub(crate) use folder_name::{next_free, slug};
 pub(crate) use manifest::Manifest;

@@ -35,12 +35,12 @@ pub enum RunError {
         /// The system's answer.
         source: std::io::Error,
     },
-    /// The file that clients' states are to be written to is something else.
+    /// The file named for clients' states exists and holds something else.
     #[error(
         "expected no file at {}, or one with states of clients, found another file; give the states a file of their own",
         path.display()
     )]
-    NoStates {
+    NotAStatesFile {
         /// The file.
         path: PathBuf,
     },

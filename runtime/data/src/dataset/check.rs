@@ -3,8 +3,9 @@
 use super::{ColumnError, Dataset, Examples};
 
 impl Dataset {
-    /// Checks what training and evaluation rely on: there are classes, every label is one of them, each example
-    /// has a group that has a name if there are any, and training and test examples have the same columns. Readers of files check more, each in its own words.
+    /// Checks what training and evaluation rely on: there are classes, every label is one of them, training and
+    /// test examples have the same columns, and if there are groups, each example has one with a name. Readers of
+    /// files check more, each in its own words.
     ///
     /// # Errors
     /// What does not fit.

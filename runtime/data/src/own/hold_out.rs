@@ -11,12 +11,14 @@ pub(super) fn hold_out(labels: &[u16], groups: Option<&[u32]>, share: f64, seed:
     let group = |i: usize| groups.map_or(0, |groups| groups[i]);
     // Each client has its own order of classes. With one order for all, clients of equal sizes would hold out
     // examples of the same classes, and other classes would have no test examples.
-    let turn = |i: usize| {
-        let key = |groups: &[u32]| key.with(groups[i] as usize).with(labels[i].into());
-        groups.map_or(0, |groups| key(groups).stream().word())
+    let class_rank = |i: usize| {
+        groups.map_or(0, |groups| {
+            let of_client = key.with(groups[i] as usize);
+            of_client.with(labels[i].into()).stream().word()
+        })
     };
     let mut order = permutation(labels.len(), key);
-    order.sort_by_cached_key(|&i| (group(i), turn(i), labels[i]));
+    order.sort_by_cached_key(|&i| (group(i), class_rank(i), labels[i]));
     // Every 1/share-th example of this order, so that small classes of small clients add up.
     let mut test = vec![false; labels.len()];
     let mut due = 0.5;

@@ -14,6 +14,13 @@ pub struct Rotation {
 }
 
 impl Rotation {
+    /// All rotations: by 90, 180 and 270 degrees.
+    pub const ALL: [Self; 3] = [
+        Self { quarters: 1 },
+        Self { quarters: 2 },
+        Self { quarters: 3 },
+    ];
+
     /// A rotation by 90, 180 or 270 degrees. `None` for any other angle.
     pub fn degrees(degrees: u32) -> Option<Self> {
         let quarters = match degrees {

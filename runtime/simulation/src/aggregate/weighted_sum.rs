@@ -1,7 +1,8 @@
 //! Weighted sums of clients' tensors.
 //!
 //! Clients are added in a fixed order, which the cohort and the devices determine, whichever finishes first, so that
-//! rounding does not depend on timing. Tensors in host memory are summed in `f64`, and tensors on a GPU are summed there in `f32`.
+//! rounding does not depend on timing. Tensors in host memory are summed in `f64`, and tensors on a GPU are summed
+//! there in `f32`.
 
 use burn::tensor::DispatchTensor;
 use burn_backend::ops::FloatTensorOps;

@@ -161,8 +161,10 @@ impl Simulation {
     ///
     /// [`CheckpointError::Other`] if that simulation had another program, other data, another seed or other devices; an
     /// error of the archive if it holds no simulation; [`CheckpointError::NoClientStore`] if the archive goes with a
-    /// file of clients' states that was not [named](Self::set_client_store). Where the archive has the states itself, a
-    /// file at the path of that call is removed if it has states of clients, and is an error if it is anything else. This simulation then stays as it was.
+    /// file of clients' states that was not [named](Self::set_client_store). If the archive has the states itself, a
+    /// file at the named path is removed if it is one of clients' states; any other file there is an error.
+    ///
+    /// After an error, this simulation is as it was.
     pub fn restore(&mut self, archive: &Archive) -> Result<(), CheckpointError> {
         check_version(archive)?;
         Fingerprint::of(self)?.check(&archive.get(FINGERPRINT)?)?;

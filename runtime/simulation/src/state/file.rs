@@ -95,7 +95,7 @@ impl StateFile {
             let path = path.clone();
             match may_be_store {
                 Ok(true) => {}
-                Ok(false) => return Err(RunError::NoStates { path }),
+                Ok(false) => return Err(RunError::NotAStatesFile { path }),
                 Err(source) => return Err(RunError::RemoveStates { path, source }),
             }
         }

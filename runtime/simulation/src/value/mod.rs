@@ -110,14 +110,14 @@ impl RuntimeValue {
         let positions: HashMap<usize, usize> = positions.collect();
         let position = |id: &usize| positions.get(id).copied();
         let positions: Vec<usize> = ids.iter().map(position).collect::<Option<_>>()?;
+        let values = positions.into_iter().map(|i| self.of_client(i));
         let ids = Arc::clone(ids);
         Some(Cow::Owned(match self {
             Self::Broadcast(_, value) => Self::Broadcast(ids, value.clone()),
-            Self::Clients(_, values) => {
-                let values = positions.into_iter().map(|i| values.get(i).cloned());
-                Self::Clients(ids, values.collect::<Option<_>>()?)
-            }
-            _ => return None,
+            _ => Self::Clients(
+                ids,
+                values.map(Option::<&Self>::cloned).collect::<Option<_>>()?,
+            ),
         }))
     }
 
@@ -130,8 +130,8 @@ impl RuntimeValue {
         }
     }
 
-    /// The clients that all of several values of clients have. These are values of one cohort, of which some may
-    /// lack clients that failed meanwhile.
+    /// The clients that several values of clients have in common. They must be values of one cohort, of which some may
+    /// lack clients that failed: the shortest list of clients is the common one.
     pub fn common_clients<'a>(values: impl Iterator<Item = &'a Self>) -> Option<Arc<[usize]>> {
         let ids = values.filter_map(|value| match value {
             Self::Clients(ids, _) | Self::Broadcast(ids, _) => Some(ids),

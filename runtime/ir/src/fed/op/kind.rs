@@ -98,6 +98,8 @@ impl OpKind {
             Self::Fed(op) => op.properties().effect,
             Self::Opt(op) => op.effect(),
             Self::Privacy(op) => op.effect(),
+            // A registered function may draw random numbers: its graph is not known here.
+            Self::External(ExternalOp::Function(_)) => Effect::Draws,
             Self::Arith(_) | Self::External(_) | Self::Tree(_) => Effect::Pure,
         }
     }

@@ -22,5 +22,5 @@ pub use leaves::Leaves;
 pub use moved_statistics::moved_statistics;
 pub(crate) use redundant_transfer::unsent;
 pub use row_order::examples_in_order;
-pub(crate) use uncalled::uncalled;
+pub(crate) use uncalled::{reads_called, uncalled};
 pub use warnings::{Warning, warnings};

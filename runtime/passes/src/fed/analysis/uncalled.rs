@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use fedround_ir::fed::{FedOp, Module, OpKind, Value};
+use fedround_ir::fed::{FedOp, Module, Op, OpKind, Value};
 
 /// The values of clients that were not called for them.
 pub(crate) fn uncalled(module: &Module) -> HashSet<Value> {
@@ -24,4 +24,9 @@ pub(crate) fn uncalled(module: &Module) -> HashSet<Value> {
         }
     }
     all
+}
+
+/// Whether an op reads a value that clients were called for, so that its results lack the clients that failed.
+pub(crate) fn reads_called(op: &Op, uncalled: &HashSet<Value>) -> bool {
+    !op.operands.iter().all(|v| uncalled.contains(v))
 }

@@ -22,7 +22,7 @@ use fedround_ir::fed::{FedOp, Module, Op, OpKind, OptOp, Region, Value};
 
 use super::algebra::{Definitions, Simpler};
 use super::rewrite::Replace;
-use crate::fed::analysis::uncalled;
+use crate::fed::analysis::{reads_called, uncalled};
 
 /// Simplifies every op. Returns whether anything changed.
 pub fn canonicalize(module: &mut Module) -> bool {
@@ -140,7 +140,7 @@ impl Canonicalize<'_> {
             return;
         };
         let advanced = op.differentiated();
-        let of_called = !op.operands.iter().all(|v| self.uncalled.contains(v));
+        let of_called = reads_called(op, &self.uncalled);
         let yields = op.results.iter().zip(&region.yields);
         for (result, yielded) in yields.filter(|(_, yielded)| !advanced.contains(yielded)) {
             let arg = region.args.iter().skip(1).position(|arg| arg == yielded);

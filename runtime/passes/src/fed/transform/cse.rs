@@ -11,11 +11,13 @@
 //! %3 = nn.forward %w, %1
 //! ```
 //! Each region is treated separately. A value is never shared between a region and the code around it,
-//! so that every region can be read and compiled on its own.
+//! so that every region can be read and compiled on its own. Two equal passes through a model are one pass,
+//! with one mask of its dropout. Two calls of a function are two draws, if it draws; if not, they are merged
+//! on tensors.
 
 use std::collections::HashMap;
 
-use fedround_ir::fed::{ArithOp, Effect, ExternalOp, Module, Op, OpKind, Region, TreeOp, Value};
+use fedround_ir::fed::{ArithOp, Effect, Module, Op, OpKind, Region, TreeOp, Value};
 
 use super::rewrite::Replace;
 
@@ -45,7 +47,7 @@ impl Cse {
             for inner in &mut op.regions {
                 self.region(inner);
             }
-            if op.kind.effect() == Effect::Pure && !may_draw(&op.kind) {
+            if op.kind.effect() == Effect::Pure {
                 if let Some(first) = seen.get(&key(&op)) {
                     for (result, first) in op.results.iter().zip(first) {
                         self.replace.insert(*result, *first);
@@ -60,13 +62,6 @@ impl Cse {
         region.ops = kept;
         self.replace.apply(&mut region.yields);
     }
-}
-
-/// Whether a registered function, of which nothing is known here, may draw random numbers: two calls are two
-/// draws. Calls that draw none are merged on tensors. Two equal passes through a model are one pass, with one
-/// mask of its dropout.
-fn may_draw(kind: &OpKind) -> bool {
-    matches!(kind, OpKind::External(ExternalOp::Function(_)))
 }
 
 /// What makes two ops equal. As text, 0 and -0 differ, as they must.

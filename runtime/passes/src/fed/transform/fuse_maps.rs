@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use fedround_ir::fed::{FedOp, Module, Op, OpKind, OptOp, Region, Value};
 
 use super::rewrite::Replace;
-use crate::fed::analysis::uncalled;
+use crate::fed::analysis::{reads_called, uncalled};
 
 /// Fuses maps in each block of the server. Returns whether there were any.
 ///
@@ -62,12 +62,11 @@ fn producer(ops: &[Op], i: usize, uncalled: &HashSet<Value>) -> Option<usize> {
     let args = second.regions.iter().flat_map(|r| r.args.iter().skip(1));
     let advances = args
         .zip(&second.operands)
-        .any(|(arg, v)| advanced.contains(arg) && ops[into].results.contains(v));
+        .any(|(arg, v)| advanced.contains(arg) && reads(v));
     // The results of a map over uncalled clients are of all of them, also where another map reads them beside
     // values of called clients.
-    let is_of_called = |op: &Op| !op.operands.iter().all(|v| uncalled.contains(v));
     let fuses = !advances
-        && is_of_called(&ops[into]) == is_of_called(second)
+        && reads_called(&ops[into], uncalled) == reads_called(second, uncalled)
         && second.operands.iter().any(reads)
         && second.operands.iter().all(known)
         // On the server, code may read values around it.

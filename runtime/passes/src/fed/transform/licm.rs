@@ -77,8 +77,6 @@ fn collect(region: &Region, inside: &mut HashSet<Value>, state: bool, fixed: &mu
         let pure = match op.kind.effect() {
             Effect::Writes | Effect::Draws => false,
             Effect::Reads => !state,
-            // It may draw random numbers, anew in each repetition.
-            Effect::Pure if matches!(op.kind, OpKind::External(ExternalOp::Function(_))) => false,
             Effect::Pure | Effect::Regions => true,
         };
         let known = op.operands.iter().all(|v| !inside.contains(v));

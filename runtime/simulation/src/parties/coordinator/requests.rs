@@ -31,7 +31,7 @@ impl Coordinator {
         let (mut values, mut sent) = (Payload::default(), vec![]);
         let inputs = call.region.inputs.iter().zip(call.job.operands);
         for (i, (input, operand)) in inputs.enumerate() {
-            let entries = positions.iter().map(|&i| call.entry(i));
+            let entries = positions.iter().map(|&client| call.entry(client));
             let must_send =
                 call.region.first_input(i).is_none() && self.must_send(host, input, entries);
             sent.push(must_send);

@@ -16,7 +16,7 @@ use super::super::payload::Payload;
 use super::super::table::is_round_argument;
 use super::super::value_type::ValueType;
 use super::super::values::PayloadReader;
-use super::run::is_shared;
+use super::run::{is_shared, repeated};
 use super::{HostError, PartyHost};
 use crate::client::ClientOutcome;
 use crate::error::RunError;
@@ -105,8 +105,8 @@ impl PartyHost {
         let mut reader = PayloadReader::new(payload, program);
         let mut operands: Vec<RuntimeValue> = vec![];
         for (i, input) in region.inputs.iter().enumerate() {
-            if let Some(first) = region.first_input(i).and_then(|first| operands.get(first)) {
-                operands.push(first.clone());
+            if let Some(first) = repeated(region, i, &operands) {
+                operands.push(first);
                 continue;
             }
             if !is_shared(input) {

@@ -36,7 +36,10 @@ fn is_of_files(error: &HostError) -> bool {
     };
     matches!(
         error,
-        RunError::Data(_) | RunError::ClientStates(_) | RunError::RemoveStates { .. }
+        RunError::Data(_)
+            | RunError::ClientStates(_)
+            | RunError::RemoveStates { .. }
+            | RunError::NotAStatesFile { .. }
     )
 }
 

@@ -77,8 +77,8 @@ impl PartyHost {
         let mut reader = PayloadReader::new(payload, program);
         let mut operands: Vec<RuntimeValue> = vec![];
         for (i, (input, sent)) in region.inputs.iter().zip(&run.sent).enumerate() {
-            if let Some(first) = region.first_input(i).and_then(|first| operands.get(first)) {
-                operands.push(first.clone());
+            if let Some(first) = repeated(region, i, &operands) {
+                operands.push(first);
                 continue;
             }
             let not_held = || HostError::NotHeld {
@@ -247,6 +247,15 @@ impl PartyHost {
         }
         self.simulation.set_client_states(states);
     }
+}
+
+/// The operand that an input repeats, if the region is given one value twice, which is sent once.
+pub(super) fn repeated(
+    region: &Region,
+    input: usize,
+    operands: &[RuntimeValue],
+) -> Option<RuntimeValue> {
+    operands.get(region.first_input(input)?).cloned()
 }
 
 /// Whether all clients receive the same value of an input.
