@@ -27,7 +27,8 @@ use crate::representations::{RepresentationNoise, judged, sent};
 /// discriminator of the round's parties alone.
 ///
 /// Defaults: the paper's. Its parties train by the base's steps with `epochs = 10`, `batch = 64`,
-/// `lr = 0.01`, `momentum = 0.9` and `weight_decay = 1e-5`.
+/// `lr = 0.01`, `momentum = 0.9` and `weight_decay = 1e-5`. It does not give the discriminator's optimizer:
+/// `d_lr`, `d_momentum` and `rows` are those of its parties, without weight decay.
 #[derive(Hyper, Debug, Clone)]
 #[hyper(name = "adcol")]
 pub struct Adcol<A = FedAvg> {

@@ -30,7 +30,8 @@ pub enum AdflStart {
 ///   start. Here the images of one class begin alike for all models, but each class begins as its own
 ///   noise. All stay between `black` and `white`, which are to be those of the data that clients train on.
 /// - The step size of local training falls with every round, or stays. In the paper the loss of
-///   validation clients says when it falls: `validated(adfl)`.
+///   validation clients says when it falls: `validated(adfl)`. It is the direction that becomes shorter, so
+///   that the base's weight decay stays.
 /// - Where nobody reads any image, the models weigh the same.
 ///
 /// Defaults: noise to begin with, which the paper's text names first; the steps are ours.

@@ -29,6 +29,7 @@ pub enum CompressedCodec {
 /// - Running statistics of batch normalisation are encoded like weights. What was not sent of them adds up, so that
 ///   variances can become negative: compress models without batch normalisation, or with `group` in its place.
 /// - Random entries are sent as they are, not times `P/k`: with error feedback nothing need be unbiased.
+///   Without feedback they are times `P/k`, so that their mean over draws is the update.
 ///
 /// Defaults: the largest hundredth of the entries, an eighth of the bits, and rank 2 are in the range of
 /// the codecs' papers.
@@ -48,7 +49,8 @@ pub struct Compressed<A = FedAvg> {
     /// Columns of each matrix's factors, for `low-rank`.
     #[hyper(default = 2, range = 1..)]
     pub rank: usize,
-    /// Whether a client adds to its update what the codec left out of earlier ones.
+    /// Whether a client adds to its update what the codec left out of earlier ones. If not, `random-k` sends
+    /// its entries times `P/k`.
     #[hyper(default = true)]
     pub feedback: bool,
 }
@@ -58,7 +60,8 @@ impl<A: Algorithm> Algorithm for Compressed<A> {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let codec = match self.codec {
             CompressedCodec::TopK => Codec::top_k(self.share),
-            CompressedCodec::RandomK => Codec::unscaled_random_k(self.share),
+            CompressedCodec::RandomK if self.feedback => Codec::unscaled_random_k(self.share),
+            CompressedCodec::RandomK => Codec::random_k(self.share),
             CompressedCodec::Quantize => Codec::quantize(self.bits),
             CompressedCodec::Sign => Codec::sign(),
             CompressedCodec::LowRank => Codec::low_rank(self.rank),

@@ -65,9 +65,20 @@ pub(crate) fn weights(
     }
 }
 
+/// Tells the signal-to-noise ratio of the images that all clients share.
+pub(crate) fn report_snr(
+    server: &ServerCx,
+    x: &Server<Released<Tensor>>,
+    noise: FedFedNoise,
+    sigma: &Scalar,
+) {
+    let snr = server.run(|s| snr_db(&s.get(x).tensor(), noise, sigma));
+    server.set_state("snr_db", &snr);
+}
+
 /// The signal-to-noise ratio of noised images, in decibels from -100 to 100: their mean square less the
 /// noise's, over the noise's.
-pub(crate) fn snr_db(x: &Tensor, noise: FedFedNoise, sigma: &Scalar) -> Scalar {
+fn snr_db(x: &Tensor, noise: FedFedNoise, sigma: &Scalar) -> Scalar {
     let variance = match noise {
         FedFedNoise::Gaussian => sigma * sigma,
         FedFedNoise::Laplace => 2.0 * (sigma * sigma),

@@ -21,7 +21,7 @@ use crate::FedAvg;
 /// - Running statistics stay as they are at first: noise would make variances negative.
 ///
 /// Defaults: `β = 0.9` of the paper's experiments. `z = 0.1` hides little, and is for few clients a round; where more
-/// take part, take a larger one.
+/// take part, take a larger one. `C = 0.1` and `η = 1` are ours as well.
 #[derive(Hyper, Debug, Clone)]
 #[hyper(name = "dp-ftrl")]
 pub struct DpFtrl<A = FedAvg> {

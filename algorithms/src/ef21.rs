@@ -48,8 +48,4 @@ impl Algorithm for Ef21 {
         server.set_state("g", &g);
         (&x - self.lr * g).replace_parts(&["Buffer"], &x)
     }
-
-    fn gradient(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
-        grad(w, |w| self.loss(k, w, b) + self.regularizer(k, w))
-    }
 }

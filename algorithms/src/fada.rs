@@ -18,7 +18,9 @@ use crate::Disentangled;
 ///   What a source gains by a round is relative to the sum of its gaps before and after, from −1 to
 ///   1, so that it depends neither on the number of examples nor on the width.
 /// - Representations are released of inputs as they are in training, where `--augment` changes them.
-/// - The target's steps against each source's identifier begin with the same model, and are averaged.
+/// - The weighted mean of the sources comes first and the target's alignment after it; Algorithm 1 has them
+///   the other way round. The target's steps against each source's identifier begin with the same model, and
+///   are averaged.
 ///
 /// Defaults: ours; the paper's text gives no rates and no weight.
 #[derive(Hyper, Debug, Clone)]

@@ -13,13 +13,17 @@ use crate::FedAvg;
 ///
 /// Departs:
 /// - Representation, classifier and adversary step at once, each from where it was; the paper takes
-///   turns. With `ahead`, the adversary learns alone before each local training, as in its code; with
-///   `before`, it takes some steps before each of the others', who see the adversary that they lead to.
+///   turns. With `ahead`, the adversary learns alone before each local training, where in the authors' code
+///   it does so once, before the joint rounds; with `before`, it takes some steps before each of the others',
+///   who see the adversary that they lead to.
 ///   The base takes all of them at once, so that they are those of its step size if `ahead_lr` is that.
 /// - `λ` is one number for all attributes, over their mean; the paper gives none, its code 30 and
 ///   0.03. In every step 30 does not converge.
 /// - The first stage, Eq. (24), has the global loss in place of a local one, whose network the paper's
 ///   experiments do not have; `apart` are its rounds, without the penalty, as in the code.
+///
+/// Defaults: ours are `λ = 1` from the first step, and neither rounds nor epochs nor steps of the adversary
+/// alone; `ahead_batch = 32` and `ahead_lr = 0.1` are the paper's batch and step size.
 #[derive(Hyper, Debug, Clone)]
 pub struct Fair<A = FedAvg> {
     /// What trains; LG-FedAvg in the paper, `fair(lg-fedavg)`.

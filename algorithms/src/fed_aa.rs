@@ -92,6 +92,21 @@ fn modality(k: &ClientCx, w: &Params, kind: FedAaModality) -> Released<Labels> {
     y.release("the caption that fits best, the non-sensitive modality")
 }
 
+/// Tells how often identifiers are right of the images `x` that they were trained on.
+fn report_accuracy(
+    server: &ServerCx,
+    i_k: &Gathered<Params>,
+    (x, id): (&Server<Tensor>, &Server<Labels>),
+) {
+    let accuracy_k = i_k.map(|k, w| {
+        let (x, id) = (k.get(x), k.get(id));
+        let is_own = function("same", (&id, &k.labels(&x)));
+        let features = k.apply("features", &w, &x);
+        loss("identified", (&k.apply("identify", &w, &features), &is_own))
+    });
+    server.set_state("identifier_accuracy", &accuracy_k.mean());
+}
+
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for FedAa<A> {
     /// Algorithm 4.
@@ -140,14 +155,7 @@ impl<A: Algorithm> Algorithm for FedAa<A> {
             }
             w
         });
-        // How often they are right.
-        let accuracy_k = i_k.map(|k, w| {
-            let (x, id) = (k.get(&x), k.get(&id));
-            let is_own = function("same", (&id, &k.labels(&x)));
-            let features = k.apply("features", &w, &x);
-            loss("identified", (&k.apply("identify", &w, &features), &is_own))
-        });
-        server.set_state("identifier_accuracy", &accuracy_k.mean());
+        report_accuracy(server, &i_k, (&x, &id));
         // Eq. (7), Algorithm 3: in the second local pass the model learns to fool `I_k`, which stays as it is.
         let w_k = i_k.scatter().map(|k, i| {
             let mut w = i.clone();

@@ -25,6 +25,7 @@ pub enum FedAsyncWeight {
 /// The proximal term of the paper's local steps, with its `ρ`, is that of `fedasync(fedprox)`.
 ///
 /// Departs:
+/// - Staleness is 0 for an update that began from the newest model; by the paper's Algorithm 1 it is 1.
 /// - Local training takes epochs of the base's steps; in the paper it takes a random number of steps.
 /// - With `buffer` above 1 the server waits for so many updates, and mixes in their mean at the mean of
 ///   their weights; the paper takes each by itself.

@@ -5,7 +5,7 @@ use fedround::optim::Adam;
 use fedround::prelude::*;
 
 use crate::FedAvg;
-use crate::distilled::{FedFedNoise, FedFedRecipe, protected, released_as, snr_db, weights};
+use crate::distilled::{FedFedNoise, FedFedRecipe, protected, released_as, report_snr, weights};
 
 /// FedFed. Yang et al. 2023, "FedFed: Feature Distillation against Data Heterogeneity in Federated
 /// Learning", Algorithms 1 and 2 and Eq. (9) to (11), <https://arxiv.org/abs/2310.05077>.
@@ -42,7 +42,10 @@ use crate::distilled::{FedFedNoise, FedFedRecipe, protected, released_as, snr_db
 /// Defaults: the text's rounds and noise. It gives no weights: they are the numbers of the code after its
 /// first ten rounds. `λ_kl` weighs three times as much here, because the code divides the divergence by
 /// three times the size of a code; `recipe = "code"` does as well. `ρ` has no value in either. The code's
-/// distillation is `recipe = "code"` with `keep_adam = true`.
+/// distillation is `recipe = "code"` with `keep_adam = true`. After distillation, `fedfed` alone trains as
+/// FedAvg does by default, with `lr = 0.1`, batches of 10 private and 64 shared examples, and neither momentum
+/// nor weight decay; the paper has `lr = 0.01`, `momentum = 0.9`, `weight_decay = 1e-4`, and batches of 64 or
+/// 32 with as many shared examples (`shared_batch`) as private ones (`batch`).
 #[derive(Hyper, Debug, Clone)]
 #[hyper(name = "fedfed")]
 pub struct FedFed<A = FedAvg> {
@@ -155,8 +158,7 @@ impl<A: Algorithm> Algorithm for FedFed<A> {
             });
             // D_s
             let (x, y) = (x_k.gather().concat(), y_k.gather().concat());
-            let snr = server.run(|s| snr_db(&s.get(&x).tensor(), self.noise, &self.sigma));
-            server.set_state("snr_db", &snr);
+            report_snr(server, &x, self.noise, &self.sigma);
             let (x, y) =
                 server.run(|s| s.sample_row_fraction(self.download, (s.get(&x), s.get(&y))));
             x.broadcast(&all).zip(&y.broadcast(&all)).map(|k, (x, y)| {

@@ -21,10 +21,13 @@ pub enum FedOptRule {
 /// Departs:
 /// - `v` starts at 0 and not at `τ²`: the paper's remark that it may start anywhere at least `τ²`
 ///   keeps early steps small, which `τ` in the denominator does here.
+/// - The mean of the updates is the base's, over FedAvg one that is weighted by examples; the paper's is not
+///   weighted.
 /// - Running statistics of normalisation layers are the base's.
 ///
 /// Defaults: the paper's `β₁ = 0.9`, `β₂ = 0.99`, and `τ = 10⁻³`, the value it fixes for most
-/// tasks; `η` it tunes.
+/// tasks; `η` it tunes. Algorithm 2 has the same `m` for all three rules, as here, but the paper's
+/// experiments run FedAdagrad without momentum: `rule = "adagrad"` with `beta1 = 0`.
 #[derive(Hyper, Debug, Clone)]
 pub struct FedOpt<A = FedAvg> {
     /// The algorithm whose rounds give the server's gradient.

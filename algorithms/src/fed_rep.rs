@@ -1,5 +1,6 @@
 //! FedRep: a shared representation, a head for each client.
 
+use fedround::optim::Sgd;
 use fedround::prelude::*;
 
 /// What a client of [`FedRep`] keeps.
@@ -19,7 +20,9 @@ pub enum FedRepPart {
 /// - Before a test, each client's head is fitted to the current representation by as many epochs as in
 ///   training. The head of a client that was never drawn starts from the initial one.
 ///
-/// Defaults: the paper's 10 epochs for the head, one for the body, and `α = 0.01`.
+/// Defaults: the paper's 10 epochs for the head, one for the body, and `α = 0.01`. The authors' code has a
+/// momentum of 0.5, and a weight decay of 1e-4 on all but biases. Here the default is no momentum, as of the
+/// other algorithms, so that the rows of a comparison differ by their method alone.
 #[derive(Hyper, Debug, Clone)]
 pub struct FedRep {
     /// `r`: fraction of the clients that train in a round.
@@ -37,6 +40,9 @@ pub struct FedRep {
     /// `α`: local step size.
     #[hyper(default = 0.01, range = 0.0..=1000000.0)]
     pub lr: f32,
+    /// Local momentum, from zero for the head and for the body in each round.
+    #[hyper(default = 0.0, range = 0.0..1.0)]
+    pub momentum: f32,
     /// The layers that are a client's own: `head`, or `predictor` in networks with a projection head.
     #[hyper(default = FedRepPart::Head)]
     pub part: FedRepPart,
@@ -57,8 +63,11 @@ impl Algorithm for FedRep {
 
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let mut w = self.personalize(k, w);
+        let mut opt = Sgd::new(self.lr).momentum(self.momentum).start(&w);
         for b in k.batches(self.epochs, self.batch) {
-            w = (&w - self.lr * self.gradient(k, &w, &b)).replace_parts(&parts(self.part), &w);
+            let g = self.gradient(k, &w, &b);
+            let g_body = g.replace_parts(&parts(self.part), &g.zeros_like());
+            opt.step(&mut w, g_body);
         }
         k.set_personal(&parts(self.part), &w);
         w.replace_parts(&parts(self.part), &k.global_params())
@@ -67,11 +76,11 @@ impl Algorithm for FedRep {
     /// The client's head, fitted to the representation that it received.
     fn personalize(&self, k: &ClientCx, w: Params) -> Params {
         let mut own = k.personal(&parts(self.part), &w);
+        let mut opt = Sgd::new(self.lr).momentum(self.momentum).start(&own);
         for b in k.batches(self.head_epochs, self.batch) {
-            own = own.replace_parts(
-                &parts(self.part),
-                &(&own - self.lr * self.gradient(k, &own, &b)),
-            );
+            let g = self.gradient(k, &own, &b);
+            let g_head = g.zeros_like().replace_parts(&parts(self.part), &g);
+            opt.step(&mut own, g_head);
         }
         w.replace_parts(&parts(self.part), &own)
     }

@@ -9,9 +9,10 @@ use crate::FedAvg;
 ///
 /// A client's utility is `|B_k| √(1/|B_k| Σ ℓ²)` over its examples, plus a bonus for clients that were not
 /// called for long, times `(T/t_k)^α` if its round of `t_k` seconds takes longer than the preferred `T`.
-/// Most of a cohort are drawn in proportion to their utility, among those near the best or above; the
-/// others have never been called, and are drawn in proportion to their speed. `T` grows by a step if the
-/// clients of a window of rounds had less utility than those of the window before.
+/// Most of a cohort are drawn in proportion to their utility, among those with at least `c` times the
+/// utility of the last one that would be taken by rank; the others have never been called, and are drawn in
+/// proportion to their speed. `T` grows by a step if the clients of a window of rounds had less utility than
+/// those of the window before.
 ///
 /// Seconds are those of the [virtual clock](../../docs/faults.md). Without one all clients are equally
 /// fast, and nobody is penalised.
@@ -20,8 +21,12 @@ use crate::FedAvg;
 /// - Losses are those of the model that was sent, in a pass of its own before training. The paper's are
 ///   those during training.
 /// - A client's `|B_k|` are all of its examples.
+/// - The utility is not scaled to be between 0 and 1 before the bonus is added, as it is in the authors'
+///   code: the bonus is small beside it.
 /// - A client that was called is never left out for good; the paper does so after a number of rounds,
 ///   and clips utilities at a quantile, against outliers.
+/// - The pacer looks at the end of each window, as in the authors' code, so that its windows share no round;
+///   Algorithm 1 compares the last two windows in every round.
 /// - The paper gives the pacer's step as a share of the clients' durations; here it is in seconds. `T`
 ///   begins with one step, as in Algorithm 1.
 #[derive(Hyper, Debug, Clone)]

@@ -82,10 +82,6 @@ impl Algorithm for PushSum {
         z.consensus()
     }
 
-    fn gradient(&self, k: &ClientCx, w: &Params, b: &Batch) -> Params {
-        grad(w, |w| self.loss(k, w, b) + self.regularizer(k, w))
-    }
-
     fn personalize(&self, k: &ClientCx, w: Params) -> Params {
         k.state_or("x", &w) / k.scalar_state_or("p", 1.0)
     }

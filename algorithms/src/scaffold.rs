@@ -43,7 +43,7 @@ impl Algorithm for Scaffold {
         let (dy, dc) = x.broadcast(&s_t).zip(&c.broadcast(&s_t)).map(|k, (x, c)| {
             let (c_k, mut steps) = (k.state("c_k"), Scalar::from(0.0));
             // The steps read `c − c_k` as one tree, not two.
-            let (mut y, mut sum, correction) = (x.clone(), x.zeros_like(), c - &c_k);
+            let (mut y, correction) = (x.clone(), c - &c_k);
             // y ← y − η_l (g_k(y) − c_k + c)
             for b in k.batches(self.epochs, self.batch) {
                 y -= self.lr * (self.gradient(k, &y, &b) + &correction);
@@ -52,7 +52,7 @@ impl Algorithm for Scaffold {
             let c_next = if self.option == 1 {
                 // c_k⁺ ← g_k(x), at a copy, as the passes move its running statistics
                 let x = x.replace_parts(&["Buffer"], &x.zeros_like());
-                let mut batches = Scalar::from(0.0);
+                let (mut sum, mut batches) = (x.zeros_like(), Scalar::from(0.0));
                 for b in k.batches(1, self.batch) {
                     sum += self.gradient(k, &x, &b);
                     batches += 1.0;
@@ -68,8 +68,7 @@ impl Algorithm for Scaffold {
             (y - x, c_next - c_k)
         });
         // c ← c + 1/N Σ Δc, over all N clients and not only those of the round
-        let change = server.run(|s| s.get(&dc.sum()) / s.get(&server.num_clients()));
-        server.set_state("c", &(c + change));
+        server.set_state("c", &(c + dc.sum() / server.num_clients()));
         // x ← x + η_g/|S| Σ Δy
         let step = dy.mean();
         (&x + self.server_lr * &step).replace_parts(&["Buffer"], &(&x + &step))

@@ -13,7 +13,8 @@ use crate::FedAvg;
 ///
 /// Departs:
 /// - Local steps are `1/√(p + 1)` of the base's, where `p` counts the rounds after which the loss was
-///   no lower than ever before; the paper counts "passed epochs" and does not say when one passes.
+///   no lower than ever before; the paper counts "passed epochs" and does not say when one passes. It is
+///   the direction that becomes shorter, so that the base's weight decay stays.
 /// - The paper does not give the number of validation clients. Their examples are as in training
 ///   where `--augment` changes them.
 #[derive(Hyper, Debug, Clone)]

@@ -3,20 +3,27 @@
 //! The libraries' errors say what was expected and what was found. How to change that on the command
 //! line is said here alone.
 
+mod rounds;
+mod setting_switch;
+
 use fedround::experiment::ExperimentError;
 use fedround_data::{DataError, PartitionError};
 use fedround_dsl::HyperError;
 use fedround_exec::inspect::FusionError;
-use fedround_exec::{CompileError, DeviceError, ExecError};
+use fedround_exec::{CompileError, DeviceError};
 use fedround_ir::fed::{Broken, VerifyErrors};
 use fedround_models::WeightsError;
 use fedround_passes::PassError;
-use fedround_simulation::{CheckpointError, Diverged, FaultsError, RunError};
-use fedround_store::{ClientStoreError, StoreError};
+use fedround_simulation::CheckpointError;
+use fedround_store::StoreError;
 
+use rounds::of_round;
+use setting_switch::setting_switch;
+
+use crate::compare::CompareError;
 use crate::config::is_setting;
 use crate::error::CliError;
-use crate::own_data_advice::{BROKEN, NATURAL, of_own_data};
+use crate::own_data_advice::{BROKEN, NATURAL, of_empty_column, of_own_data};
 use crate::terminal::tell;
 
 /// Exit code of bad input and failed runs.
@@ -35,9 +42,11 @@ const CLIENTS: &str = "--clients N sets the number of clients";
 /// The process's exit code after an error.
 pub(crate) fn exit_code(error: &CliError) -> u8 {
     match error {
-        CliError::NoSpec | CliError::Assignment(_) | CliError::Variant(_) | CliError::Rename(_) => {
-            USAGE
-        }
+        CliError::NoSpec
+        | CliError::Assignment(_)
+        | CliError::Variant(_)
+        | CliError::Rename(_)
+        | CliError::ExportFormat(_) => USAGE,
         _ => FAILED,
     }
 }
@@ -52,14 +61,15 @@ pub(crate) fn report(error: &CliError) {
 
 /// What to do about an error, where its message does not say so itself.
 fn help(error: &CliError) -> Option<String> {
+    if let Some(field) = unknown_hyper(error)
+        && is_setting(field)
+        && let Some(switch) = setting_switch(field)
+    {
+        return Some(switch);
+    }
     let text = match error {
         CliError::Spec(_) | CliError::NoSpec => SPECS,
-        CliError::Hyper(HyperError::Unknown { field, .. }) if is_setting(field) => {
-            return Some(format!(
-                "`{field}` is a setting of the run, not of the algorithm: --{} VALUE",
-                field.replace('_', "-")
-            ));
-        }
+        CliError::FileHyper { source, .. } => return help(source),
         CliError::OwnDataOption { flag } => {
             return Some(format!("leave {flag} out, or name other data with --data"));
         }
@@ -85,7 +95,15 @@ fn help(error: &CliError) -> Option<String> {
         }
         CliError::Untrained { clients: true, .. } => "--client N takes the model of a client",
         CliError::Experiment { source, kept } => {
-            let advice = of_experiment(source).map(str::to_owned);
+            let column = match &**source {
+                ExperimentError::Data(error) => of_empty_column(error),
+                // The data may be bundled.
+                ExperimentError::Partition(PartitionError::NoGroups { .. }) => {
+                    Some(format!("of data of your own, {NATURAL}"))
+                }
+                _ => None,
+            };
+            let advice = column.or_else(|| of_experiment(source).map(str::to_owned));
             let both = [advice, kept.as_ref().map(ToString::to_string)];
             let both: Vec<String> = both.into_iter().flatten().collect();
             return (!both.is_empty()).then(|| both.join("; "));
@@ -96,6 +114,7 @@ fn help(error: &CliError) -> Option<String> {
         CliError::Federation(error) => return error.help(),
         CliError::Bench(error) => error.help()?,
         CliError::Reproduce(error) => return error.help(),
+        CliError::Predict(error) => error.help()?,
         CliError::Profiles { .. } => "docs/faults.md describes the file",
         CliError::LateClient(_) => "docs/partitions.md describes newcomers",
         CliError::ConvPolicy(_) => "--convolutions auto takes the fastest on each GPU",
@@ -127,6 +146,7 @@ fn help(error: &CliError) -> Option<String> {
         }
         CliError::CheckpointEvery(_) => "--checkpoint rounds:10 writes one after every tenth round",
         CliError::NoRun { .. } => "`fedround run --out DIR` begins a run",
+        CliError::SeveralRuns { found, resumed } => return Some(found.help(*resumed)),
         CliError::IsFederation { .. } => {
             "the `fedround coordinator` command that began the run, given again, goes on with it"
         }
@@ -177,6 +197,17 @@ fn help(error: &CliError) -> Option<String> {
     Some(text.to_owned())
 }
 
+/// The name of a hyper-parameter that no algorithm has.
+fn unknown_hyper(error: &CliError) -> Option<&str> {
+    match error {
+        CliError::Hyper(HyperError::Unknown { field: name, .. })
+        | CliError::Compare(
+            CompareError::Hyper { name, .. } | CompareError::SelectNobody { name, .. },
+        ) => Some(name),
+        _ => None,
+    }
+}
+
 /// The same of the library's errors.
 fn of_experiment(error: &ExperimentError) -> Option<&'static str> {
     Some(match error {
@@ -191,7 +222,6 @@ fn of_experiment(error: &ExperimentError) -> Option<&'static str> {
         // The message says it.
         ExperimentError::Data(DataError::Read { .. }) => return None,
         ExperimentError::Data(_) => "--data synth-digits trains without any files",
-        ExperimentError::Partition(PartitionError::NoGroups { .. }) => NATURAL,
         ExperimentError::Partition(
             PartitionError::Unknown { .. }
             | PartitionError::Argument { .. }
@@ -262,34 +292,6 @@ fn of_compilation(error: &CompileError) -> Option<&'static str> {
             "--precision f32 runs on every device; `fedround doctor` says which others there are"
         }
         CompileError::Device(_) => DEVICES,
-        _ => return None,
-    })
-}
-
-fn of_round(error: &RunError) -> Option<&'static str> {
-    Some(match error {
-        RunError::NobodyElse { .. } => CLIENTS,
-        RunError::Compile(CompileError::Device(_)) => DEVICES,
-        RunError::NoPublic { .. } => {
-            "--public-share 0.1 makes a tenth of the training examples public"
-        }
-        RunError::CaptureOnCpu => "--device wgpu or cuda with --graphs require, or --graphs off",
-        RunError::Exec(ExecError::NotReplayed(_)) => "--graphs on runs such steps one op at a time",
-        RunError::Faults(FaultsError::NoClock) => {
-            "--speed lognormal:10:0.5 and --bandwidth constant:20 are a clock"
-        }
-        RunError::Diverged {
-            what: Diverged::Server,
-            ..
-        } => {
-            "`fedround list specs` shows the hyper-parameters, such as --set server_lr=.., with ranges"
-        }
-        RunError::Diverged { .. } => "--set lr=.. lowers the learning rate",
-        RunError::ClientStates(ClientStoreError::NoSpace { .. }) => NO_SPACE,
-        RunError::ClientStates(_) => {
-            "the states of clients belong to the checkpoints, and `compare`, `sweep` and `reproduce` delete them when a run ends; without them `fedround run --config DIR/config.toml` trains the run again"
-        }
-        RunError::Thread(_) => "--threads N trains fewer clients at once",
         _ => return None,
     })
 }

@@ -29,7 +29,7 @@ Examples:
   fedround report runs/DIR --open                   a page with curves, tables and drawings
   fedround reproduce adfl mnist                     a paper's table beside ours
   fedround inspect fedfed --data mnist              what the server sees of clients
-  fedround new my-algorithm                         a crate with an algorithm of your own
+  fedround new my-algorithm --path fedround         a crate of yours, beside a clone of fedround
   fedround list                                     what there is to choose from
   fedround explain fedprox                          the algorithm box and what crosses the wire
   fedround graph fedprox --at tensor                what it is compiled to

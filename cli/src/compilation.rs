@@ -51,7 +51,7 @@ impl Catalog {
             (&subject.spec, &hypers),
             &compiled.objective(),
         )?;
-        uses.told(false).check(&subject.spec)?;
+        uses.told().check(&subject.spec)?;
         warn(&compiled.program);
         Ok(compiled)
     }

@@ -18,6 +18,7 @@ use crate::terminal::print;
 pub(crate) fn config(catalog: &Catalog, args: &ConfigArgs) -> Result<(), CliError> {
     let spec = args.spec.as_deref();
     let settings = Settings::resolve(&args.settings, &args.tests, spec, args.seed)?;
+    let settings = settings.fitted(catalog)?;
     let algorithm = catalog.algorithm(&settings.spec, &settings.hypers)?;
     let config = settings.config(&*algorithm);
     match args.json {

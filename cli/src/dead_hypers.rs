@@ -76,9 +76,9 @@ impl Uses {
         Ok(uses)
     }
 
-    /// Says which layers were set, where several have a name, unless `quiet`.
-    pub fn told(self, quiet: bool) -> Self {
-        let notes = self.notes.iter().filter(|_| !quiet);
+    /// Says which layers were set, where several have a name.
+    pub fn told(self) -> Self {
+        let notes = self.notes.iter();
         notes.for_each(|note| tell!("note: {note}"));
         self
     }

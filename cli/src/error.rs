@@ -26,11 +26,14 @@ use crate::bench::BenchError;
 use crate::compare::CompareError;
 use crate::data::DataCommandError;
 use crate::drawing::DrawingError;
+use crate::export_format::ExportFormatError;
 #[cfg(feature = "flower")]
 use crate::federation::FederationError;
 use crate::new::NewError;
+use crate::predict_error::PredictError;
 use crate::reproduce::ReproduceError;
 use crate::run::{CheckpointEveryError, ManifestError, RunId};
+use crate::several_runs::SeveralRuns;
 use fedround_names::did_you_mean;
 
 /// Why the command stopped.
@@ -50,6 +53,12 @@ pub(crate) enum CliError {
     NothingToReport { dir: PathBuf },
     #[error(transparent)]
     Hyper(#[from] HyperError),
+    /// A hyper-parameter of a file of settings.
+    #[error("{source} (in [hyper] of {path})", path = path.display())]
+    FileHyper {
+        path: PathBuf,
+        source: Box<CliError>,
+    },
     #[error(transparent)]
     Train(#[from] TrainError),
     #[error("expected NAME=VALUE after --set, found `{0}`")]
@@ -78,12 +87,16 @@ pub(crate) enum CliError {
     #[error(transparent)]
     Drawing(#[from] DrawingError),
     #[error(transparent)]
+    ExportFormat(#[from] ExportFormatError),
+    #[error(transparent)]
     Compare(#[from] CompareError),
     #[cfg(feature = "flower")]
     #[error(transparent)]
     Federation(#[from] FederationError),
     #[error(transparent)]
     New(#[from] NewError),
+    #[error(transparent)]
+    Predict(#[from] PredictError),
     #[error(transparent)]
     Bench(#[from] BenchError),
     #[error(transparent)]
@@ -147,6 +160,13 @@ pub(crate) enum CliError {
     CheckpointEvery(#[from] CheckpointEveryError),
     #[error("`{}` holds no run: expected its config.toml or checkpoints", dir.display())]
     NoRun { dir: PathBuf },
+    /// A command that takes one run was given the folder of several.
+    #[error("{found}")]
+    SeveralRuns {
+        found: Box<SeveralRuns>,
+        /// Whether the run was to go on.
+        resumed: bool,
+    },
     #[error(
         "`{}` holds the run of a federation, whose clients are at parties; nothing was written",
         dir.display()
@@ -245,16 +265,6 @@ pub(crate) enum CliError {
     NoClient { client: usize, clients: usize },
     #[error("the model has no part `{part}`; its parts are {known}")]
     Part { part: String, known: String },
-    #[error("`{data}` needs words as well as images, and image files have no words")]
-    PredictsImages { data: String },
-    #[error(
-        "{}: `{data}` is no data of images, expected a CSV file with {numbers} numbers in a row", file.display()
-    )]
-    NotImages {
-        file: PathBuf,
-        data: String,
-        numbers: usize,
-    },
     #[error(
         "`{data}` is no longer what {} was trained on: {difference}; restore its files, or train again",
         dir.display()
@@ -265,7 +275,7 @@ pub(crate) enum CliError {
         difference: String,
     },
     #[error(
-        "{flag} says how the data of --data is read, and without --data a run is tested on its own data, read as the run did"
+        "{flag} says how data other than the run's is read; the run's own is read as the run read it, so that no example that it was trained on is a test"
     )]
     OwnDataOption { flag: String },
     #[error("{}, row {row}: {message}", file.display())]

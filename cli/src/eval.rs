@@ -1,5 +1,7 @@
 //! `fedround eval`: the models of a finished run on test examples, without training.
 
+use std::sync::Arc;
+
 use fedround::experiment::Run;
 use fedround_metrics::clients::ClientSummary;
 use fedround_simulation::Evaluation;
@@ -28,10 +30,10 @@ struct Report {
     /// A client's own model on its own test examples.
     #[serde(skip_serializing_if = "Option::is_none")]
     client: Option<OfClient>,
-    /// Of the accuracies below, where there are several.
+    /// Of the accuracies below, where there are several. On the clients' own examples without the late client.
     #[serde(skip_serializing_if = "Option::is_none")]
     clients: Option<ClientSummary>,
-    /// By the client's number; `null` where a client has no test examples.
+    /// By the client's number; `null` where a client has no test examples, or never took part.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     client_accuracy: Vec<Option<f64>>,
 }
@@ -62,19 +64,18 @@ pub(crate) fn eval(catalog: &Catalog, args: &EvalArgs) -> Result<(), CliError> {
     };
     let mut trained = TrainedRun::open(&args.run, &flags)?;
     trained.settings.run.eval_batch = at_least_one("batch", args.batch)?;
-    match &args.data {
-        Some(other) => trained.test_on(other.parse()?, &args.reading)?,
+    let data = match &args.data {
+        Some(other) => Arc::new(trained.test_on(other.parse()?, &args.reading)?),
         None => {
             let of_run = &trained.settings.reading;
             if let Some(flag) = args.reading.first_differing_flag(of_run) {
                 return Err(CliError::OwnDataOption { flag });
             }
+            let data = trained.settings.load()?;
+            trained.check_data(&data)?;
+            data
         }
-    }
-    let data = trained.settings.load()?;
-    if args.data.is_none() {
-        trained.check_data(&data)?;
-    }
+    };
     data.notes.iter().for_each(|note| tell!("note: {note}"));
     let experiment = catalog.experiment(&trained.settings, data)?;
     let mut session = Session {
@@ -140,7 +141,13 @@ impl Session {
 
     /// Tests the model of each client.
     fn all_clients(&mut self, report: &mut Report) -> Result<(), CliError> {
+        let late = self.own_examples.then(|| self.trained.late_client());
+        let late = late.transpose()?.flatten();
         for client in 0..self.trained.settings.run.clients {
+            if late.is_some_and(|late| late.client == client && !late.has_joined) {
+                report.client_accuracy.push(None);
+                continue;
+            }
             self.load(Some(client))?;
             let tested = match self.own_examples {
                 true => self.run.evaluate_model_for(client)?,
@@ -150,7 +157,10 @@ impl Session {
                 .client_accuracy
                 .push(tested.map(|tested| tested.accuracy));
         }
-        let known: Vec<f64> = report.client_accuracy.iter().copied().flatten().collect();
+        // As in the run, the late client is not one of those that are summed up.
+        let others = report.client_accuracy.iter().enumerate();
+        let others = others.filter(|(client, _)| late.is_none_or(|late| late.client != *client));
+        let known: Vec<f64> = others.filter_map(|(_, accuracy)| *accuracy).collect();
         report.clients = ClientSummary::of(&known).ok();
         Ok(())
     }

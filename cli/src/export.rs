@@ -5,8 +5,9 @@ use serde::Serialize;
 
 use crate::catalog::Catalog;
 use crate::error::CliError;
+use crate::export_format::ExportFormat;
 use crate::files::{json, write_new};
-use crate::model_args::{ExportArgs, ExportFormat};
+use crate::model_args::ExportArgs;
 use crate::run::SettingArgs;
 use crate::terminal::{grouped, print, tell};
 use crate::trained_run::TrainedRun;
@@ -23,6 +24,7 @@ struct Exported {
 
 /// Runs the subcommand.
 pub(crate) fn export(catalog: &Catalog, args: &ExportArgs) -> Result<(), CliError> {
+    let format = ExportFormat::of(&args.to, args.format)?;
     let run = TrainedRun::open(&args.run, &SettingArgs::default())?;
     let (mut leaves, auxiliaries) = run.network(catalog)?;
     let part = |leaf: &Leaf| leaf.name.split('.').next().unwrap_or_default().to_owned();
@@ -54,7 +56,7 @@ pub(crate) fn export(catalog: &Catalog, args: &ExportArgs) -> Result<(), CliErro
     });
     let named: Vec<_> = named.collect();
     let failed = CliError::io("write", &args.to);
-    let bytes = match args.format {
+    let bytes = match format {
         ExportFormat::Pytorch => to_torch_file(&named).map_err(std::io::Error::other),
         ExportFormat::Safetensors => to_safetensors(&named, layout).map_err(std::io::Error::other),
     };

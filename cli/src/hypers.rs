@@ -6,6 +6,7 @@ use fedround_dsl::{BoxedAlgorithm, Hyper, LayerField, Registry, all_fields, set}
 use fedround_ir::fed::HyperValue;
 use toml::Value;
 
+use crate::aliases;
 use crate::error::CliError;
 
 /// The flag that sets one hyper-parameter.
@@ -109,7 +110,7 @@ pub(crate) fn algorithm(
     spec: &str,
     settings: &[Setting],
 ) -> Result<BoxedAlgorithm, CliError> {
-    let mut algorithm = registry.parse(spec)?;
+    let mut algorithm = registry.parse(spec).map_err(aliases::of_spec)?;
     for setting in settings {
         apply(&mut *algorithm, setting)?;
     }
@@ -126,7 +127,7 @@ pub(crate) fn apply(algorithm: &mut dyn Hyper, setting: &Setting) -> Result<(), 
             None => HyperValue::Text(text.clone()),
         },
     };
-    Ok(set(algorithm, &setting.name, value)?)
+    Ok(set(algorithm, &setting.name, value).map_err(aliases::of_hyper)?)
 }
 
 /// Whether an algorithm has a hyper-parameter of this name.
@@ -142,6 +143,30 @@ pub(crate) fn lookup(algorithm: &dyn Hyper, name: &str) -> Option<LayerField> {
     };
     let here = |f: &LayerField| f.field.name == name && layer.is_none_or(|l| l == f.layer);
     all_fields(algorithm).into_iter().find(here)
+}
+
+/// Whether `to` takes a hyper-parameter of a file for the algorithm `from`, of which `None` is known by its name alone.
+/// Layers have the same names for different things, and the file of a run lists every default: a value means the same
+/// in a layer of the same name, and in the innermost layers of both, which train clients with a step size, batches and
+/// so on. A name that `from` lacks was written by hand, for whatever has it.
+pub(crate) fn carries(from: Option<&BoxedAlgorithm>, to: &dyn Hyper, name: &str) -> bool {
+    let Some(there) = lookup(to, name) else {
+        return false;
+    };
+    let Some((from, here)) = from.and_then(|from| Some((from, lookup(&**from, name)?))) else {
+        return true;
+    };
+    let in_both_bases = here.layer == innermost(&**from) && there.layer == innermost(to);
+    here.layer == there.layer || in_both_bases
+}
+
+/// The name of the innermost layer, which may have no hyper-parameters.
+fn innermost(algorithm: &dyn Hyper) -> &'static str {
+    let mut layer = algorithm;
+    while let Some(base) = layer.base() {
+        layer = base;
+    }
+    layer.name()
 }
 
 /// Every hyper-parameter that can be set, by the shortest name that sets it. (A layer that occurs
@@ -214,6 +239,40 @@ mod tests {
         let values = named(&*algorithm);
         assert_eq!(values[0], ("mu".into(), HyperValue::Float(1.0)));
         assert_eq!(values[4], ("lr".into(), HyperValue::Float(0.5)));
+    }
+
+    #[test]
+    fn a_file_gives_what_means_the_same() {
+        let registry = fedround_algorithms::registry();
+        let carried = |from: &str, to: &str, name: &str| {
+            let [from, to] = [from, to].map(|spec| registry.parse(spec).unwrap());
+            carries(Some(&from), &*to, name)
+        };
+        for (from, to, name, expected) in [
+            // Bases of other names train alike.
+            ("fedopt", "scaffold", "lr", true),
+            ("fedprox(scaffold)", "moon", "batch", true),
+            ("fedavg", "scaffold", "momentum", false),
+            // Layers of one name, wherever they are.
+            ("fedprox", "fedavgm(fedprox)", "mu", true),
+            ("scaffold", "fedprox(scaffold)", "server_lr", true),
+            ("fedopt(scaffold)", "scaffold", "scaffold.server_lr", true),
+            // Other things of one name.
+            ("fedopt", "scaffold", "server_lr", false),
+            ("fedopt(scaffold)", "scaffold", "server_lr", false),
+            ("fedopt", "fedavgm", "server_lr", false),
+            ("fedopt", "moon", "tau", false),
+            ("fedprox", "moon", "mu", false),
+            ("fednova", "fedprox", "mu", false),
+            // Written by hand, for another algorithm than the file's.
+            ("fedavg", "fedprox", "mu", true),
+            ("fedavg", "fedprox", "nu", false),
+        ] {
+            assert_eq!(carried(from, to, name), expected, "{from}, {to}: {name}");
+        }
+        // Nothing is known of the file's algorithm but the name.
+        let moon = registry.parse("moon").unwrap();
+        assert!(carries(None, &*moon, "tau") && !carries(None, &*moon, "beta"));
     }
 
     #[test]

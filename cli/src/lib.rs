@@ -21,11 +21,15 @@
 //! ```
 
 mod advice;
+mod aliases;
 mod args;
 mod auxiliaries;
 mod bench;
 mod cache_folder;
 mod catalog;
+mod client_names;
+mod cohort_note;
+mod command_line;
 mod compare;
 mod compilation;
 mod compile_args;
@@ -45,11 +49,14 @@ mod error;
 mod eval;
 mod explain;
 mod export;
+mod export_format;
 mod faults;
 #[cfg(feature = "flower")]
 mod federation;
 mod field_names;
+mod file_names;
 mod files;
+mod fitted_settings;
 mod graph;
 mod headings;
 mod hypers;
@@ -65,11 +72,14 @@ mod pass_changes;
 mod pass_dump;
 mod plot;
 mod predict;
+mod predict_error;
 mod read_args;
 mod report;
 mod reproduce;
 mod run;
 mod settings;
+mod settings_file;
+mod several_runs;
 mod sweep;
 mod table;
 mod tensor_sheets;

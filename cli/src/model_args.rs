@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
+use crate::export_format::ExportFormat;
 use crate::read_args::ReadArgs;
 
 const EVAL_EXAMPLES: &str = "\
@@ -23,8 +24,8 @@ pub(crate) struct EvalArgs {
     /// Only the model of this client, by its number from 0, or of `all` clients
     #[arg(long, value_name = "all|N", value_parser = Clients::parse)]
     pub client: Option<Clients>,
-    /// The test set of other data of the same shape and classes, such as synth-digits or images:DIR;
-    /// clients are tested on all of it
+    /// The test set of other data of the same shape and classes, such as synth-digits or images:DIR, or
+    /// all of it if it has no test part and there is no --test-share; clients are tested on all of it
     #[arg(long, value_name = "DATA")]
     pub data: Option<String>,
     /// Folder that holds the folders of datasets [default: as in the run, or data]
@@ -93,7 +94,7 @@ pub(crate) struct PredictArgs {
 const EXPORT_EXAMPLES: &str = "\
 Examples:
   fedround export runs/first --to model.pt          torch.load(..., weights_only=True)
-  fedround export runs/first --format safetensors --to model.safetensors
+  fedround export runs/first --to model.safetensors
   fedround export runs/personal --client 3 --to client3.pt
 
 docs/weights.md shows the PyTorch model that loads it.";
@@ -107,9 +108,9 @@ pub(crate) struct ExportArgs {
     /// File to write; it must not exist
     #[arg(long, value_name = "FILE")]
     pub to: PathBuf,
-    /// Kind of file
-    #[arg(long, value_enum, default_value = "pytorch")]
-    pub format: ExportFormat,
+    /// Kind of file [default: by its name, which ends in .pt or .pth, or in .safetensors]
+    #[arg(long, value_enum)]
+    pub format: Option<ExportFormat>,
     /// This client's own model, by its number from 0 [default: the server's model]
     #[arg(long, value_name = "N")]
     pub client: Option<usize>,
@@ -120,12 +121,4 @@ pub(crate) struct ExportArgs {
     /// Print JSON, as docs/json.md describes it
     #[arg(long)]
     pub json: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ExportFormat {
-    /// As torch.save writes a state_dict
-    Pytorch,
-    /// As safetensors.torch.save_file does
-    Safetensors,
 }

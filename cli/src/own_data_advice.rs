@@ -1,11 +1,23 @@
 //! Advice on errors in a user's own data. The library names its options; the command has a switch for each.
 
-use fedround_data::OwnDataError;
+use fedround_data::{DataError, OwnDataError};
+
+use crate::command_line::quoted;
 
 /// What to do about pictures that cannot be decoded.
 pub(crate) const BROKEN: &str = "--broken skip leaves such files out of a folder of your own";
 /// What names the clients of a user's own data.
 pub(crate) const NATURAL: &str = "a table names them with --client-column COLUMN, a folder of images by one more level of folders, and an archive of arrays by `clients`";
+
+/// The switch that leaves out an input without values.
+pub(crate) fn of_empty_column(error: &DataError) -> Option<String> {
+    match error {
+        DataError::Own(OwnDataError::EmptyColumn { column, .. }) => {
+            Some(format!("--ignore-column {} leaves it out", quoted(column)))
+        }
+        _ => None,
+    }
+}
 
 /// The switch that helps, if there is one.
 pub(crate) fn of_own_data(error: &OwnDataError) -> Option<&'static str> {
@@ -25,6 +37,10 @@ pub(crate) fn of_own_data(error: &OwnDataError) -> Option<&'static str> {
             "check the path after --data"
         }
         OwnDataError::NoTarget { .. } => "--target-column COLUMN names the column of the classes",
+        OwnDataError::EmptyNames { what: "class", .. } => {
+            "--target-column names the column of classes"
+        }
+        OwnDataError::EmptyNames { .. } => "--client-column names the column of clients",
         OwnDataError::Missing { .. } => {
             "--missing drop leaves rows with gaps out, and --missing fill fills the gaps"
         }

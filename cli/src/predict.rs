@@ -2,8 +2,11 @@
 
 use std::path::Path;
 
-use fedround::experiment::Run;
-use fedround_data::{Column, Examples, Fit, ImageFiles, InputEncoding, InputValues, Scale};
+use fedround::experiment::{ExperimentError, Run};
+use fedround_data::{
+    Column, DataError, DataLocation, DatasetInfo, Examples, Fit, ImageFiles, InputEncoding,
+    InputValues, Scale,
+};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -11,7 +14,9 @@ use crate::catalog::Catalog;
 use crate::error::CliError;
 use crate::files::json;
 use crate::model_args::PredictArgs;
+use crate::predict_error::PredictError;
 use crate::run::SettingArgs;
+use crate::settings::Settings;
 use crate::terminal::print;
 use crate::trained_run::TrainedRun;
 
@@ -36,7 +41,16 @@ pub(crate) fn predict(catalog: &Catalog, args: &PredictArgs) -> Result<(), CliEr
     };
     let trained = TrainedRun::open(&args.run, &flags)?;
     let encoding = trained.encoding()?;
-    let mut run = catalog.model_run(&trained.settings, &encoding)?;
+    let run = catalog.model_run(&trained.settings, &encoding);
+    let of_texts = matches!(&run, Err(error) if needs_texts(error));
+    let mut run = match encoding.values {
+        _ if of_texts => {
+            let model = trained.settings.model.clone();
+            return Err(PredictError::Texts { model }.into());
+        }
+        InputValues::Several => return Err(several(&trained.settings).into()),
+        _ => run?,
+    };
     let leaves = run.program().model().model().leaves();
     let values = trained.values(&leaves, args.client)?;
     // They fit: files with other shapes are errors.
@@ -53,6 +67,31 @@ pub(crate) fn predict(catalog: &Catalog, args: &PredictArgs) -> Result<(), CliEr
     print(&json(&predictions)?)
 }
 
+/// The error of examples that are more than an image or a row of numbers.
+fn several(settings: &Settings) -> PredictError {
+    let data = settings.data.name();
+    let info = match &settings.data {
+        DataLocation::Bundled(name) => DatasetInfo::find(name).ok(),
+        _ => None,
+    };
+    let protected = info.map(|info| info.protected).unwrap_or_default();
+    match protected.is_empty() {
+        true => PredictError::Words { data },
+        false => PredictError::Protected {
+            data,
+            attributes: protected.join(", "),
+        },
+    }
+}
+
+/// Whether a model cannot be made without data, because it reads texts.
+fn needs_texts(error: &CliError) -> bool {
+    match error {
+        CliError::Experiment { source, .. } => matches!(**source, ExperimentError::NoText { .. }),
+        _ => false,
+    }
+}
+
 /// A trained model and what its inputs are.
 struct Trained {
     run: Run,
@@ -67,6 +106,7 @@ fn of_file(model: &Trained, file: &Path) -> Result<Vec<Prediction>, CliError> {
         .extension()
         .is_some_and(|ext| ext.eq_ignore_ascii_case("csv"));
     let is_table = matches!(model.encoding.values, InputValues::Table(_));
+    PredictError::check(file, is_table)?;
     let column = column(model, file, is_csv)?;
     let labels = vec![0; column.len()];
     let examples = Examples::of_columns(vec![column], labels)?;
@@ -97,9 +137,12 @@ fn of_file(model: &Trained, file: &Path) -> Result<Vec<Prediction>, CliError> {
 /// A file's examples as inputs of the model.
 fn column(model: &Trained, file: &Path, is_csv: bool) -> Result<Column, CliError> {
     let encoding = &model.encoding;
-    let (shape, data) = (encoding.shape.clone(), || model.data.clone());
+    let shape = encoding.shape.clone();
     Ok(match (&encoding.values, is_csv) {
-        (InputValues::Several, _) => return Err(CliError::PredictsImages { data: data() }),
+        (InputValues::Several, _) => {
+            let data = model.data.clone();
+            return Err(PredictError::Words { data }.into());
+        }
         (InputValues::Table(table), _) => table.encode(file)?,
         (InputValues::Numbers(scale), true) => {
             let numbers = rows(encoding, file)?.into_iter().enumerate();
@@ -114,7 +157,8 @@ fn column(model: &Trained, file: &Path, is_csv: bool) -> Result<Column, CliError
                 (false, &[channels, height, width]) => {
                     let shape = [channels, height, width];
                     let files = ImageFiles::new(vec![file.to_owned()], shape, Fit::Stretch)?;
-                    Column::images("x", files, scale)?
+                    let image = files.decode_all().map_err(|e| undecodable(e, encoding))?;
+                    Column::bytes("x", shape, image, scale)?
                 }
                 (false, _) => return Err(not_images(model, file)),
             }
@@ -124,10 +168,29 @@ fn column(model: &Trained, file: &Path, is_csv: bool) -> Result<Column, CliError
 }
 
 fn not_images(model: &Trained, file: &Path) -> CliError {
-    CliError::NotImages {
+    let error = PredictError::NotImages {
         file: file.to_owned(),
         data: model.data.clone(),
         numbers: model.encoding.features(),
+    };
+    error.into()
+}
+
+/// The error of a file that is no image. It may be none of a folder.
+fn undecodable(error: DataError, encoding: &InputEncoding) -> CliError {
+    match error {
+        DataError::Image {
+            path,
+            bytes,
+            message,
+        } => PredictError::Undecodable {
+            file: path,
+            bytes,
+            message,
+            numbers: encoding.features(),
+        }
+        .into(),
+        error => error.into(),
     }
 }
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use clap::Args;
 use fedround::experiment::DATA_SEED;
-use fedround_data::{DataError, DataLocation, DataSpec, Dataset, InputEncoding, ReadOptions};
+use fedround_data::{
+    DataError, DataLocation, DataSpec, Dataset, DatasetInfo, InputEncoding, ReadOptions,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::cache_folder::cache_folder;
@@ -106,18 +108,45 @@ impl ReadArgs {
             test_share: self.test_share,
             broken: parse(&self.broken)?.unwrap_or(default.broken),
             like: self.like.clone(),
+            ..default
         })
     }
 
     /// Reads the data at a place, with the files of bundled datasets in `dir`, or else in `data`.
     pub fn read(&self, place: &DataLocation, dir: Option<&Path>) -> Result<Dataset, DataError> {
-        let spec = DataSpec {
-            folder: Some(folder(dir).to_owned()),
-            cache: cache_folder().map(|folder| folder.join("images")),
-            seed: DATA_SEED,
-            ..DataSpec::new(place.clone())
+        read(place, dir, self.resolve()?)
+    }
+
+    /// Reads data to test on: all of it, if the files have no test part and no share for tests is asked for.
+    pub fn read_tests(
+        &self,
+        place: &DataLocation,
+        dir: Option<&Path>,
+    ) -> Result<Dataset, DataError> {
+        let reading = ReadOptions {
+            all_tests: self.test_share.is_none(),
+            ..self.resolve()?
         };
-        spec.reading(self.resolve()?).read()
+        read(place, dir, reading)
+    }
+}
+
+fn read(
+    place: &DataLocation,
+    dir: Option<&Path>,
+    reading: ReadOptions,
+) -> Result<Dataset, DataError> {
+    let spec = DataSpec {
+        folder: Some(folder(dir).to_owned()),
+        cache: cache_folder().map(|folder| folder.join("images")),
+        seed: DATA_SEED,
+        ..DataSpec::new(place.clone())
+    };
+    match place {
+        // That no dataset has this name says more than an option that bundled ones do not have: `csv:` may be missing
+        // in front of a file.
+        DataLocation::Bundled(name) if DatasetInfo::find(name).is_err() => spec.read(),
+        _ => spec.reading(reading).read(),
     }
 }
 

@@ -15,6 +15,7 @@ use crate::faults::FaultArgs;
 use crate::hypers::{self, Setting};
 use crate::read_args::ReadArgs;
 use crate::run::{CheckpointEvery, SettingArgs, TestArgs};
+use crate::settings_file::SettingsFile;
 use crate::weights;
 
 /// Default dataset.
@@ -49,6 +50,8 @@ pub(crate) struct Settings {
     pub run: experiment::Settings,
     /// The dataset, where it had to be read to count its clients.
     pub counted: Option<Counted>,
+    /// The file of --config.
+    pub file: Option<SettingsFile>,
 }
 
 /// A dataset that has been read.
@@ -70,7 +73,14 @@ impl Settings {
             Some(path) => Config::read(path)?,
             None => Config::default(),
         };
-        Self::over(file, args, tests, spec, seed)
+        let of_file = args.config.as_ref().map(|path| SettingsFile {
+            path: path.clone(),
+            spec: file.spec.clone(),
+        });
+        Ok(Self {
+            file: of_file,
+            ..Self::over(file, args, tests, spec, seed)?
+        })
     }
 
     /// Lays flags over a file's settings.
@@ -189,6 +199,7 @@ impl Settings {
             checkpoint,
             run,
             counted: None,
+            file: None,
         };
         match settings.run.partition {
             Partition::Natural if !clients_known => settings.all_clients(),

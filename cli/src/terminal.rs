@@ -1,7 +1,6 @@
 //! Text for stdout and stderr.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 
 pub(crate) use fedround_passes::report::number_format::{bytes, grouped};
 
@@ -33,26 +32,6 @@ macro_rules! tell {
 }
 pub(crate) use tell;
 
-/// The process's own command for a shell, without what only changes its output.
-pub(crate) fn command_line() -> String {
-    let mut words = std::env::args();
-    let program = words.next().map(PathBuf::from);
-    let program = program.and_then(|path| Some(path.file_stem()?.to_string_lossy().into_owned()));
-    let own = words.filter(|word| !["--quiet", "-q", "--json"].contains(&word.as_str()));
-    let own = own.map(|word| quoted(&word));
-    let all = [program.unwrap_or_default()].into_iter().chain(own);
-    all.collect::<Vec<_>>().join(" ")
-}
-
-/// A word as a shell reads it.
-pub(crate) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_=.,:/+".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
-}
-
 /// A fraction as a percentage, a dash if there is none.
 pub(crate) fn percent(fraction: f64) -> String {
     if fraction.is_finite() {
@@ -81,12 +60,6 @@ pub(crate) fn in_rounds(n: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_are_quoted_where_a_shell_would_read_something_else() {
-        let found = ["lr=0.1", "fedprox(fedavg)", "it's", ""].map(quoted);
-        assert_eq!(found, ["lr=0.1", "'fedprox(fedavg)'", r"'it'\''s'", "''"]);
-    }
 
     #[test]
     fn a_phase_without_a_loss_has_none() {

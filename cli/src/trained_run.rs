@@ -13,8 +13,12 @@ use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::error::CliError;
 use crate::read_args::ReadArgs;
-use crate::run::{CLIENTS, CONFIG, INPUTS, MODEL, Manifest, SettingArgs, TestArgs, client_file};
+use crate::run::{
+    CLIENTS, CONFIG, INPUTS, MODEL, Manifest, SUMMARY, SettingArgs, TestArgs, check_like,
+    client_file,
+};
 use crate::settings::Settings;
+use crate::several_runs::SeveralRuns;
 
 /// The folder of a run.
 pub(crate) struct TrainedRun {
@@ -23,10 +27,25 @@ pub(crate) struct TrainedRun {
     pub settings: Settings,
 }
 
+/// The client that joined a run late.
+#[derive(Clone, Copy)]
+pub(crate) struct Late {
+    pub client: usize,
+    /// Whether the run came to its first round.
+    pub has_joined: bool,
+}
+
 impl TrainedRun {
     /// Reads the run's settings under these flags. What it trained on is the CPU's here, and what it
     /// started from no longer matters.
     pub fn open(dir: &Path, flags: &SettingArgs) -> Result<Self, CliError> {
+        if let Some(found) = SeveralRuns::below(dir) {
+            let found = Box::new(found);
+            return Err(CliError::SeveralRuns {
+                found,
+                resumed: false,
+            });
+        }
         let manifest = match dir.join(CONFIG).exists() {
             true => Manifest::of_trained(dir)?,
             // That it is missing says more than a manifest.
@@ -59,6 +78,21 @@ impl TrainedRun {
         listed || self.dir.join(CLIENTS).is_dir()
     }
 
+    /// The run's late client, if it has one.
+    pub fn late_client(&self) -> Result<Option<Late>, CliError> {
+        let Some(late) = self.settings.run.late_client else {
+            return Ok(None);
+        };
+        let path = self.dir.join(SUMMARY);
+        let text = fs::read_to_string(&path).map_err(CliError::io("read", &path))?;
+        let summary: serde_json::Value = serde_json::from_str(&text)?;
+        let rounds = summary["rounds"].as_u64().unwrap_or_default();
+        Ok(Some(Late {
+            client: self.settings.run.clients.saturating_sub(1),
+            has_joined: rounds > late.after as u64,
+        }))
+    }
+
     /// How the run's examples became inputs, as its folder says. Folders of earlier versions do not; then the
     /// data is read.
     pub fn encoding(&self) -> Result<InputEncoding, CliError> {
@@ -85,21 +119,20 @@ impl TrainedRun {
 
     /// Fails if data that was read now became inputs in another way than the run's: its files have changed.
     pub fn check_data(&self, data: &Dataset) -> Result<(), CliError> {
-        // Decimal numbers lose a last digit as text, of both alike.
-        let now = serde_json::to_string(&InputEncoding::of(data))?;
-        let now: InputEncoding = serde_json::from_str(&now)?;
-        match self.kept_encoding()?.and_then(|kept| kept.difference(&now)) {
+        match self.kept_encoding()? {
             None => Ok(()),
-            Some(difference) => Err(CliError::ChangedData {
-                dir: self.dir.clone(),
-                data: self.settings.data.name(),
-                difference,
-            }),
+            Some(kept) => check_like(&kept, &self.dir, self.settings.data.name(), data),
         }
     }
 
-    /// Takes other data for tests, whose examples become inputs as the run's did.
-    pub fn test_on(&mut self, place: DataLocation, flags: &ReadArgs) -> Result<(), CliError> {
+    /// Takes other data for tests, whose examples become inputs as the run's did. All of them are tests if the files
+    /// have no test part, as a table by itself. The run's own data is read and divided as for the run, whose training
+    /// examples are no tests: options that ask for anything else are an error.
+    pub fn test_on(&mut self, place: DataLocation, flags: &ReadArgs) -> Result<Dataset, CliError> {
+        let own = resolved(place.clone()) == resolved(self.settings.data.clone());
+        if own && let Some(flag) = flags.first_differing_flag(&self.settings.reading) {
+            return Err(CliError::OwnDataOption { flag });
+        }
         let like = Arc::new(self.encoding()?);
         let kind = std::mem::discriminant::<DataLocation>;
         let settings = &mut self.settings;
@@ -110,6 +143,8 @@ impl TrainedRun {
         };
         settings.reading = ReadArgs {
             like: Some(like),
+            // Other files may have a test part.
+            test_share: flags.test_share.or(file.test_share.filter(|_| own)),
             ..flags.over(file)
         };
         settings.data = place;
@@ -118,7 +153,12 @@ impl TrainedRun {
         settings.run.partition = Partition::Shared { per_client: 1 };
         settings.run.validation = None;
         settings.run.keep = Keep::Last;
-        Ok(())
+        let dir = settings.data_dir.as_deref();
+        let (reading, place) = (&settings.reading, &settings.data);
+        Ok(match own {
+            true => reading.read(place, dir)?,
+            false => reading.read_tests(place, dir)?,
+        })
     }
 
     /// The tensors of the run's network, untrained, and its auxiliary networks.
@@ -193,6 +233,21 @@ impl TrainedRun {
     fn has(&self, file: &str) -> bool {
         let listed = self.manifest.as_ref().is_some_and(|all| all.lists(file));
         listed || self.dir.join(file).exists()
+    }
+}
+
+/// A location with the paths that the system knows its files by, so that two spellings of one are equal: without
+/// links and `..`. Paths of which nothing is there stay as they are.
+fn resolved(place: DataLocation) -> DataLocation {
+    let real = |path: PathBuf| fs::canonicalize(&path).unwrap_or(path);
+    let all = |files: Vec<PathBuf>| files.into_iter().map(real).collect();
+    match place.absolute() {
+        DataLocation::Bundled(name) => DataLocation::Bundled(name),
+        DataLocation::Images(dir) => DataLocation::Images(real(dir)),
+        DataLocation::Leaf(dir) => DataLocation::Leaf(real(dir)),
+        DataLocation::Csv(files) => DataLocation::Csv(all(files)),
+        DataLocation::Parquet(files) => DataLocation::Parquet(all(files)),
+        DataLocation::Arrays(files) => DataLocation::Arrays(all(files)),
     }
 }
 

@@ -3,6 +3,8 @@
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use fedround_dsl::Registry;
 
+use crate::aliases;
+
 /// The error of a command line. If an unknown switch is the name of a hyper-parameter, as in `--lr 0.1`, its
 /// tip says what to write instead.
 pub(crate) fn of_usage(mut error: clap::Error, registry: &Registry) -> clap::Error {
@@ -43,7 +45,13 @@ fn hyper_switch(error: &clap::Error, registry: &Registry) -> Option<String> {
         .split('=')
         .next()?
         .replace('-', "_");
-    let mut fields = registry.entries().iter().flat_map(|entry| entry.fields);
-    let known = fields.any(|field| field.name == name);
-    known.then(|| format!("`{name}` is a hyper-parameter of algorithms: --set {name}=VALUE"))
+    let known = |name: &&str| {
+        let mut fields = registry.entries().iter().flat_map(|entry| entry.fields);
+        fields.any(|field| field.name == *name)
+    };
+    let meant = [Some(name.as_str()), aliases::hyper(&name)];
+    let name = meant.into_iter().flatten().find(known)?;
+    Some(format!(
+        "`{name}` is a hyper-parameter of algorithms: --set {name}=VALUE"
+    ))
 }

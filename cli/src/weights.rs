@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::config::Config;
 use crate::error::CliError;
 use crate::run::{MODEL, Manifest, last_checkpoint};
+use crate::several_runs::SeveralRuns;
 
 /// The name of the rules of torchvision's ResNets.
 const TORCHVISION: &str = "torchvision-resnet";
@@ -24,6 +25,12 @@ pub(crate) fn source(
     };
     let file = match path.is_dir() {
         true => {
+            if let Some(found) = SeveralRuns::below(&path).filter(|_| !path.join(MODEL).exists()) {
+                return Err(CliError::SeveralRuns {
+                    found: Box::new(found),
+                    resumed: false,
+                });
+            }
             if let Some(manifest) = Manifest::of_trained(&path)? {
                 manifest.check(&path, MODEL)?;
             }
@@ -93,6 +100,11 @@ impl LoadedWeights {
             left_over: report.left_over.clone(),
             server_states: states.to_vec(),
         }
+    }
+
+    /// Whether the file lacks tensors of the model, or the model some of the file.
+    pub fn is_partial(&self) -> bool {
+        !self.drawn.is_empty() || !self.left_over.is_empty()
     }
 
     /// The same for people.

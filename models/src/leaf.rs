@@ -34,6 +34,8 @@ pub enum Layer {
     Lstm,
     /// burn's convolutions, transposed ones too.
     Convolution,
+    /// The second matrix of a low-rank adapter: a weight as of [`Linear`](Self::Linear), which is zero at first.
+    AdapterOutput,
     /// Any other.
     #[default]
     Other,
@@ -166,5 +168,14 @@ impl ModuleMapper for ReplaceTensors {
             Some(tensor) => Param::initialized(param.id, Tensor::from_dispatch(tensor)),
             None => param,
         }
+    }
+}
+
+/// Gives each parameter an id of its own: clones of a layer have the ids of the one that was cloned.
+pub(crate) struct OwnIds;
+
+impl ModuleMapper for OwnIds {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        Param::initialized(ParamId::new(), param.val())
     }
 }

@@ -160,8 +160,10 @@ struct Adapter {
 impl Adapter {
     fn leaves(&self) -> [Leaf; 2] {
         let [a, b] = LowRank::NAMES.map(|name| format!("{}.{name}", self.layer));
-        // The second keeps its zeros, since no initialisation is known for it.
-        let all = [(a, &self.a, Layer::Linear), (b, &self.b, Layer::Other)];
+        let all = [
+            (a, &self.a, Layer::Linear),
+            (b, &self.b, Layer::AdapterOutput),
+        ];
         all.map(|(name, tensor, layer)| Leaf {
             name,
             tensor: tensor.clone().into_dispatch(),

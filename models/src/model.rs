@@ -3,7 +3,7 @@
 use burn::module::Module;
 use burn::tensor::{Device, DispatchTensor, Tensor, TensorData};
 
-use crate::leaf::{Collect, Replace, ReplaceTensors};
+use crate::leaf::{Collect, OwnIds, Replace, ReplaceTensors};
 use crate::{AnyTensor, CallError, ForwardCx, Function, Leaf};
 
 /// A classifier as a burn module: features and a head on them. Implement this for your own
@@ -223,11 +223,13 @@ impl<M: Network> Model for M {
             name: function.to_owned(),
             known: functions.iter().map(Function::name).collect(),
         })?;
-        let all = Collect::of(self);
+        // A pass knows buffers by their ids.
+        let this = self.clone().map(&mut OwnIds);
+        let all = Collect::of(&this);
         if let (true, Some((path, layer))) = (cx.is_training(), all.device_switched) {
             return Err(CallError::DeviceSwitched { path, layer });
         }
-        let value = found.call(self, inputs, cx)?;
+        let value = found.call(&this, inputs, cx)?;
         let buffers = all.leaves.into_iter();
         let buffers = buffers
             .filter(|(_, leaf)| leaf.buffer)

@@ -5,10 +5,11 @@ use std::collections::HashSet;
 
 use burn::tensor::TensorData;
 use fedround_ir::tensor::TensorType;
-use fedround_models::{LowRank, Model, Weights};
+use fedround_models::{Leaf, LowRank, Model, Weights};
 use fedround_simulation::initial_values;
 
 use super::{ExperimentError, Parameters};
+use crate::model_source::Auxiliaries;
 
 /// The model with adapters beside its linear layers, over the values that a run of this seed and these
 /// weights would start from. They do not change: clients train and send the adapters alone.
@@ -31,6 +32,24 @@ pub fn adapt(
     let values = values.into_iter().zip(leaves);
     let values = values.map(|(values, leaf)| TensorData::new(values, leaf.shape));
     Ok(adapters.adapt(base.with_leaves(values.collect()))?)
+}
+
+/// The leaves that a file of weights may have values of: those of the whole model.
+pub fn loadable(model: &dyn Model, auxiliaries: &Auxiliaries) -> Vec<Leaf> {
+    let trained = model.leaves();
+    let Some(whole) = model.merged() else {
+        return trained;
+    };
+    let trained: HashSet<&str> = trained.iter().map(|leaf| leaf.name.as_str()).collect();
+    // A copy of the model, such as FedFed's judge, has adapters beside a base that is the model's.
+    let is_copied = |leaf: &Leaf| {
+        let network = leaf.name.split_once('.').map(|(network, _)| network);
+        network.is_some_and(|name| auxiliaries.contains_key(name))
+            && !trained.contains(leaf.name.as_str())
+    };
+    let mut leaves = whole.leaves();
+    leaves.retain(|leaf| !is_copied(leaf));
+    leaves
 }
 
 /// The parameters of the whole model: those that were trained, with the products of adapters added to the

@@ -8,6 +8,8 @@ use fedround_data::{Dataset, Examples};
 use fedround_simulation::{Evaluation, RunError, Simulation};
 use serde::{Deserialize, Serialize};
 
+use super::own_models::has_joined;
+
 /// How models do on some test examples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct ClientScore {
@@ -78,9 +80,8 @@ impl ClientTests {
             }
         };
         let there = || {
-            self.0
-                .iter()
-                .filter(|part| part.client < simulation.clients())
+            let parts = self.0.iter();
+            parts.filter(|part| has_joined(simulation, part.client))
         };
         if simulation.personal_models_are_at_parties() {
             return Ok(ClientScores::default());

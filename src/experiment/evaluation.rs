@@ -4,13 +4,17 @@ use std::collections::BTreeMap;
 
 use fedround_data::Examples;
 use fedround_data::partition::{PartitionError, Split};
+use fedround_metrics::classification::roc_auc;
 use fedround_metrics::clients::ClientSummary;
 use fedround_simulation::{Evaluation, RunError, Simulation};
 
 use super::Scores;
 use super::client_scores::ClientTests;
 use super::language::{LanguageScores, LanguageTest};
-use super::own_models::OwnModels;
+use super::own_models::{OwnModels, has_joined};
+
+/// Numbers of clients, each with the client's number.
+type ByClient = Vec<(usize, f64)>;
 
 /// The test set and its parts.
 pub(super) struct TestSet {
@@ -76,10 +80,13 @@ impl TestSet {
             Some(scores) if scores.clients.is_empty() => return Ok(None),
             Some(scores) => OwnModels::at_parties(simulation, scores)?,
             None if simulation.has_personal_models() => self.own(simulation)?,
-            None => OwnModels::none(self.shared(simulation, &global)?),
+            None => {
+                let (accuracies, aucs) = self.shared(simulation, &global)?;
+                OwnModels::none(accuracies, aucs)
+            }
         };
         let mut clients = own.tested;
-        clients.retain(|(k, _)| *k < simulation.clients());
+        clients.retain(|(k, _)| has_joined(simulation, *k));
         let (late, others): (Vec<_>, Vec<_>) = clients
             .iter()
             .partition(|(k, _)| simulation.late_client() == Some(*k));
@@ -93,6 +100,9 @@ impl TestSet {
             Some(test) => test.score(simulation, &self.examples, &global)?,
         };
         let local: Vec<f64> = others.iter().map(|(_, accuracy)| *accuracy).collect();
+        let aucs = own.aucs.iter();
+        let aucs = aucs.filter(|(k, _)| simulation.late_client() != Some(*k));
+        let aucs: Vec<f64> = aucs.map(|(_, auc)| *auc).collect();
         Ok(Some(Tested {
             scores: Scores {
                 personal: own.differ,
@@ -107,6 +117,8 @@ impl TestSet {
                     .as_ref()
                     .map(|each| each.run(simulation))
                     .transpose()?,
+                auc: auc(&global.margins, self.examples.labels()),
+                local_auc: ClientSummary::of(&aucs).ok(),
                 late_client: late.first().map(|(_, accuracy)| *accuracy),
                 bleu: language.bleu,
                 vqa_accuracy: language.vqa_accuracy,
@@ -150,28 +162,35 @@ impl TestSet {
         }
     }
 
-    /// The accuracy of the global model on each client's examples.
+    /// The accuracy of the global model on each client's examples, and the area under its ROC curve where there is one.
     fn shared(
         &self,
         simulation: &Simulation,
         global: &Evaluation,
-    ) -> Result<Vec<(usize, f64)>, RunError> {
+    ) -> Result<(ByClient, ByClient), RunError> {
         let labels = self.examples.labels();
         let right = |&&i: &&usize| global.predictions[i] == labels[i];
         let share = |test: &[usize]| test.iter().filter(right).count() as f64 / test.len() as f64;
-        let mut local = vec![];
+        let (mut accuracies, mut aucs) = (vec![], vec![]);
         for (k, test) in &self.plain {
             // Words are not predicted one an example.
             let own = match global.predictions.is_empty() {
                 true => simulation.evaluate(&self.examples.subset(test))?.accuracy,
                 false => share(test),
             };
-            local.push((*k, own));
+            accuracies.push((*k, own));
+            if !global.margins.is_empty() {
+                let margins: Vec<f32> = test.iter().map(|&i| global.margins[i]).collect();
+                let labels: Vec<u16> = test.iter().map(|&i| labels[i]).collect();
+                aucs.extend(auc(&margins, &labels).map(|auc| (*k, auc)));
+            }
         }
         for (k, examples) in &self.rotated {
-            local.push((*k, simulation.evaluate(examples)?.accuracy));
+            let tested = simulation.evaluate(examples)?;
+            accuracies.push((*k, tested.accuracy));
+            aucs.extend(auc(&tested.margins, examples.labels()).map(|auc| (*k, auc)));
         }
-        Ok(local)
+        Ok((accuracies, aucs))
     }
 
     /// How clients do on their examples in each evaluation that has a name, without the late client.
@@ -210,14 +229,29 @@ impl TestSet {
                 if let Some(examples) = self.of_client(k)
                     && let Some(tested) = simulation.evaluate_client(models, k, &examples)?
                 {
-                    found.insert(k, tested.accuracy);
+                    let auc = auc(&tested.margins, examples.labels());
+                    found.insert(k, (tested.accuracy, auc));
                 }
             }
             Ok(())
         })?;
         let plain = self.plain.iter().map(|(k, _)| *k);
         let all = plain.chain(self.rotated.iter().map(|(k, _)| *k));
-        let all = all.filter_map(|k| Some((k, *found.get(&k)?)));
-        Ok(OwnModels::here(simulation, &difference, all.collect()))
+        let (mut accuracies, mut aucs) = (vec![], vec![]);
+        for k in all {
+            let Some((accuracy, auc)) = found.get(&k) else {
+                continue;
+            };
+            accuracies.push((k, *accuracy));
+            aucs.extend(auc.map(|auc| (k, auc)));
+        }
+        Ok(OwnModels::here(simulation, &difference, accuracies, aucs))
     }
+}
+
+/// The area under the ROC curve of the second of two classes; `None` where there is no such curve.
+fn auc(margins: &[f32], labels: &[u16]) -> Option<f64> {
+    let scores: Vec<f64> = margins.iter().map(|z| f64::from(*z)).collect();
+    let positive: Vec<bool> = labels.iter().map(|label| *label == 1).collect();
+    roc_auc(&scores, &positive).ok()
 }

@@ -5,11 +5,27 @@ use fedround_data::{Column, Dataset, Examples};
 use fedround_dsl::Objective;
 use fedround_exec::{CompileError, Program};
 use fedround_ir::fed::Kind;
+use fedround_passes::fed::idle_layers;
 use fedround_passes::lowering::Frontend;
 use fedround_simulation::RunError;
 
 use super::{ExperimentError, InputError};
 use crate::model_source::ModelSource;
+
+/// Fails for an algorithm with a layer that does nothing: such as a rule of aggregation over a base that does not
+/// call the hook `aggregate`. A comparison would show it as if it made no difference.
+pub(super) fn check_layers(program: &Program) -> Result<(), InputError> {
+    let phases = program.phases();
+    let modules: Vec<_> = phases.iter().map(|(_, phase)| phase.staged()).collect();
+    match idle_layers(&modules).into_iter().next() {
+        None => Ok(()),
+        Some(idle) => Err(InputError::IdleLayer {
+            layer: idle.layer,
+            hooks: idle.hooks.into_iter().map(str::to_owned).collect(),
+            replaced_by: idle.replaced_by,
+        }),
+    }
+}
 
 /// Fails for examples that a dataset does not have, and for clients that have none to train on.
 pub(super) fn check_splits(splits: &[Split], data: &Dataset) -> Result<(), ExperimentError> {
@@ -106,33 +122,66 @@ pub(super) fn check_column(
     }
 }
 
-/// Fails for a classifier that does not give one number per class, because its accuracy would be counted wrongly,
-/// or whose `forward` cannot be traced. Models with another target are not checked.
-pub(super) fn check_outputs(program: &Program) -> Result<(), ExperimentError> {
+/// Fails for a model whose `forward` cannot be traced, or does not give what its accuracy is counted by: a classifier
+/// a number for each class, a language model one for each token at each place.
+pub(super) fn check_outputs(
+    program: &Program,
+    parts: &[(&'static str, &Examples)],
+) -> Result<(), ExperimentError> {
     let model = program.model();
     let objective = model.objective();
-    if objective.target != "y" {
-        return Ok(());
-    }
+    let column = |name| {
+        let found = model.column(name, Kind::Labels, 1);
+        found.map_err(CompileError::Model)
+    };
     let mut inputs = vec![model.input(1)];
     for name in &objective.inputs {
-        let column = model.column(name, Kind::Labels, 1);
-        inputs.push(column.map_err(CompileError::Model)?);
+        inputs.push(column(name)?);
     }
     let graph = model.apply("forward", &inputs, false);
     let graph = graph.map_err(CompileError::Model)?;
-    let expected = [1, model.task().classes];
-    match graph
-        .outputs
-        .first()
-        .map(|(_, value)| &graph.type_of(*value).shape)
-    {
-        Some(found) if found[..] != expected => Err(InputError::Outputs {
-            model: model.name().to_owned(),
-            classes: model.task().classes,
-            found: found.to_vec(),
+    let Some((_, value)) = graph.outputs.first() else {
+        return Ok(());
+    };
+    let found = graph.type_of(*value).shape.clone();
+    let name = model.name().to_owned();
+    let target = objective.target;
+    if target == "y" {
+        let classes = model.task().classes;
+        return match found == [1, classes] {
+            true => Ok(()),
+            false => Err(InputError::Outputs {
+                model: name,
+                classes,
+                found,
+            }
+            .into()),
+        };
+    }
+    let places = column(&target)?.len();
+    let tokens = tokens(parts, &target)?;
+    match found[..] {
+        [1, at, numbers] if at == places && numbers >= tokens => Ok(()),
+        _ => Err(InputError::TokenOutputs {
+            model: name,
+            column: target,
+            places,
+            tokens,
+            found,
         }
         .into()),
-        _ => Ok(()),
     }
+}
+
+/// One more than the largest id in a column of examples.
+fn tokens(parts: &[(&'static str, &Examples)], name: &str) -> Result<usize, ExperimentError> {
+    let mut largest = 0;
+    for column in parts.iter().filter_map(|(_, part)| part.column(name)) {
+        let mut ids = vec![0; column.features()];
+        for index in 0..column.len() {
+            column.gather_ids_into(&[index], &mut ids)?;
+            largest = ids.iter().copied().fold(largest, i32::max);
+        }
+    }
+    Ok(usize::try_from(largest).unwrap_or(0) + 1)
 }

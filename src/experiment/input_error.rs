@@ -66,6 +66,24 @@ pub enum InputError {
         /// The shape that was found.
         found: Vec<usize>,
     },
+    /// A language model does not give a number for each token at each place.
+    #[error(
+        "model `{model}`: `forward` gives a tensor of shape {found:?} for one example, expected [1, {places}, tokens], with at least {tokens} tokens: \
+         `{column}` has {places} places and ids up to {}",
+        tokens.saturating_sub(1)
+    )]
+    TokenOutputs {
+        /// The model.
+        model: String,
+        /// The column of tokens.
+        column: String,
+        /// How many tokens an example has.
+        places: usize,
+        /// One more than the largest id of the examples.
+        tokens: usize,
+        /// The shape that was found.
+        found: Vec<usize>,
+    },
     /// Examples have other columns than those of the data.
     #[error(
         "{examples} need the column `{column}` as the data has it, {expected}; found {}",
@@ -100,6 +118,16 @@ pub enum InputError {
         /// `class` or `word`.
         of: &'static str,
     },
+    /// A layer of the algorithm does nothing in any round and in no evaluation.
+    #[error("`{layer}` has no effect in this algorithm: {}", why_idle(layer, hooks, replaced_by.as_deref()))]
+    IdleLayer {
+        /// The layer's algorithm.
+        layer: String,
+        /// The hooks that it defines.
+        hooks: Vec<String>,
+        /// A layer around it that replaces one of them, and around which it would have an effect.
+        replaced_by: Option<String>,
+    },
     /// Two clients have an example that is rotated for one of them.
     #[error(
         "splits: clients {first} and {second} share training example {example} with different rotations of its image; give both the same rotation, or each its own copy of the example"
@@ -112,4 +140,18 @@ pub enum InputError {
         /// Another one.
         second: usize,
     },
+}
+
+/// Why a layer does nothing, and what helps.
+fn why_idle(layer: &str, hooks: &[String], replaced_by: Option<&str>) -> String {
+    let hooks: Vec<String> = hooks.iter().map(|hook| format!("`{hook}`")).collect();
+    let hooks = hooks.join(", ");
+    match replaced_by {
+        Some(outer) => format!(
+            "no other layer calls its {hooks}, because `{outer}` is around it; leave it out, or write it around `{outer}`, as in {layer}({outer})"
+        ),
+        None => format!(
+            "no other layer calls its {hooks}; leave it out, or combine it with algorithms that do"
+        ),
+    }
 }

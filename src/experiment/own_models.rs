@@ -14,7 +14,10 @@ pub(super) struct OwnModels {
     pub by_clients: Vec<bool>,
     /// The accuracy of clients on their own test examples, by the client's number.
     pub tested: Vec<(usize, f64)>,
-    /// The same on examples that they hold back from training, where parties told it.
+    /// Of models of two classes: the area under the ROC curve of clients on their own test examples, where these have
+    /// both classes. Parties do not tell it.
+    pub aucs: Vec<(usize, f64)>,
+    /// The accuracy on examples that they hold back from training, where parties told it.
     pub validation: Vec<(usize, f64)>,
     /// Clients whose models could not be evaluated.
     pub missing: Vec<usize>,
@@ -22,30 +25,32 @@ pub(super) struct OwnModels {
 }
 
 impl OwnModels {
-    /// All clients use the server's model, which has these accuracies on their examples.
-    pub fn none(tested: Vec<(usize, f64)>) -> Self {
+    /// All clients use the server's model, which has these accuracies and areas on their examples.
+    pub fn none(tested: Vec<(usize, f64)>, aucs: Vec<(usize, f64)>) -> Self {
         Self {
             differ: false,
             server_trained: true,
             by_clients: vec![],
             tested,
+            aucs,
             validation: vec![],
             missing: vec![],
             at_parties: false,
         }
     }
 
-    /// The models are here, differ so from the server's, and have these accuracies.
+    /// The models are here, differ so from the server's, and have these accuracies and areas.
     pub fn here(
         simulation: &Simulation,
         difference: &PersonalDifference,
         tested: Vec<(usize, f64)>,
+        aucs: Vec<(usize, f64)>,
     ) -> Self {
         Self {
             differ: difference.any(),
             server_trained: server_trained(simulation, difference.by_clients()),
             by_clients: difference.by_clients().to_vec(),
-            ..Self::none(tested)
+            ..Self::none(tested, aucs)
         }
     }
 
@@ -63,6 +68,7 @@ impl OwnModels {
             server_trained: server_trained(simulation, &by_clients),
             by_clients,
             tested: of(|score| score.test).collect(),
+            aucs: vec![],
             validation: of(|score| score.validation).collect(),
             missing: scores.missing,
             at_parties: true,
@@ -79,4 +85,10 @@ fn server_trained(simulation: &Simulation, by_clients: &[bool]) -> bool {
     let assembled = leaves.iter().any(is_base);
     let mut own = leaves.iter().zip(by_clients);
     !own.any(|(leaf, by_clients)| *by_clients && (!assembled || is_base(leaf)))
+}
+
+/// Whether a client is there after the last complete round: it is not the late one before its round. Of a
+/// centralized algorithm, whose only client trains on the examples of all, each has its tests.
+pub(super) fn has_joined(simulation: &Simulation, client: usize) -> bool {
+    simulation.late_client() != Some(client) || client < simulation.clients()
 }

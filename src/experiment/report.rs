@@ -33,8 +33,8 @@ pub enum Status {
 }
 
 /// What adversaries find of a protected attribute: areas under the ROC curve on the test set, the means
-/// over clients with models of their own. `None` where one is not a number, as after steps that
-/// diverged.
+/// over those of the first ten clients that have models of their own, or of the server's model. `None` where
+/// one is not a number, as after steps that diverged.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct AttributeAuc {
     /// The attribute's name.

@@ -7,16 +7,17 @@ use fedround_data::partition::Split;
 use fedround_data::{Dataset, Examples};
 use fedround_exec::Program;
 use fedround_exec::device::is_cpu;
-use fedround_models::{LoadReport, Losses};
+use fedround_models::{LoadReport, Losses, Train, WeightsError};
 use fedround_passes::PassManager;
 use fedround_simulation::parties::{HeldOut, HostError, Parties, PartyHost};
 use fedround_simulation::{FederatedDataset, Simulation};
 
+use super::adapters::loadable;
 use super::client_examples::{dealt, turned};
 use super::client_scores::ClientTests;
 use super::compile::{simulation, trace};
 use super::evaluation::TestSet;
-use super::input_checks::{check_outputs, check_tokens};
+use super::input_checks::{check_layers, check_outputs, check_tokens};
 use super::language::LanguageTest;
 use super::memory::{self, MemoryEstimate};
 use super::start::Start;
@@ -103,21 +104,20 @@ impl Run {
         };
         let mut passes = PassManager::observed_by(experiment.passes.clone());
         let mut simulation = simulation(&settings, algorithm, model, dataset, &mut passes)?;
-        check_outputs(simulation.program())?;
+        check_layers(simulation.program())?;
+        check_outputs(simulation.program(), &read)?;
         public::check(simulation.program(), &data, public.as_ref())?;
         if let Some(public) = public {
             simulation = simulation.with_public(public);
         }
         check_memory(&simulation, rounds, settings.threads)?;
-        let model = simulation.program().model().model();
-        let whole = model.merged();
-        let leaves = match &whole {
-            Some(whole) => whole.leaves(),
-            None => model.leaves(),
-        };
-        // If there are adapters, their base has the weights.
-        if let (Some(weights), None) = (&weights, &whole) {
-            simulation.load_weights(weights)?;
+        let leaves = loadable(simulation.program().model().model(), &settings.auxiliaries);
+        if let Some(weights) = &weights {
+            match simulation.load_weights(weights) {
+                // The base of adapters has them already, if no network beside it is in the file.
+                Err(WeightsError::Nothing { .. }) if settings.train != Train::All => {}
+                loaded => drop(loaded?),
+            }
         }
         let start = match taken {
             Some(taken) => taken,

@@ -31,6 +31,14 @@ pub struct Scores {
     /// Of each client and each domain, if it was asked for.
     #[serde(default)]
     pub each: Option<ClientScores>,
+    /// Of the server's model, if there are two classes: the area under the ROC curve of the second one on the test
+    /// set. `None` where the test set has one class, or where outputs are not finite.
+    #[serde(default)]
+    pub auc: Option<f64>,
+    /// The same of clients on their own test examples, as `local` is of accuracies; without clients that have tests of
+    /// one class.
+    #[serde(default)]
+    pub local_auc: Option<ClientSummary>,
     /// The late client's, once it has joined.
     pub late_client: Option<f64>,
     /// BLEU-1 to BLEU-4, of models that describe images.

@@ -110,7 +110,9 @@ impl LocalSgd {
     /// Whether two are the same up to the rounding of settings to 32 bits.
     pub(super) fn is_nearly(&self, other: &Self) -> bool {
         let near = |a: f64, b: f64| (a - b).abs() <= 1e-6 * a.abs();
-        let terms = match (self.proximal_mu, other.proximal_mu) {
+        // A term of weight 0 is none: a program with one is compiled without it.
+        let term = |work: &Self| work.proximal_mu.filter(|mu| *mu != 0.0);
+        let terms = match (term(self), term(other)) {
             (Some(a), Some(b)) => near(a, b),
             (a, b) => a == b,
         };

@@ -26,7 +26,8 @@ pub enum NoiseSource {
 pub struct Spent {
     /// Where the noise comes from.
     pub noise: NoiseSource,
-    /// The ε of all guarantees together, by adding up; `None` if one of them has no known bound.
+    /// The ε of all guarantees together, by adding up; `None` if one of them has no known bound, and after rounds
+    /// none of which has added noise, as whatever clients told was told without it.
     pub epsilon: Option<f64>,
     /// The δ of all guarantees together.
     pub delta: f64,
@@ -88,6 +89,13 @@ pub struct AccountingInputs {
     pub delta: f64,
 }
 
+impl Spent {
+    /// Whether a round has added noise.
+    pub fn has_noise(&self) -> bool {
+        self.guarantees.iter().any(|guarantee| guarantee.rounds > 0)
+    }
+}
+
 /// The privacy that is spent after some rounds; `None` of a program without noise on what clients tell. The
 /// first phase may have ended early, after round `goal`.
 pub(crate) fn spent(
@@ -119,7 +127,9 @@ pub(crate) fn spent(
         let unknown = all.unknown.iter();
         found.extend(unknown.map(|loc| unclipped(*loc, rounds)));
     }
+    let silent = rounds > 0 && found.iter().all(|m| m.rounds == 0);
     let epsilon = found.iter().map(|m| m.epsilon).sum::<Option<f64>>();
+    let epsilon = epsilon.filter(|_| !silent);
     (!found.is_empty()).then(|| Spent {
         noise: match inputs.reproducible {
             true => NoiseSource::Reproducible,

@@ -82,7 +82,10 @@ fn place(mechanism: &Mechanism) -> String {
         true => format!(
             "  {loc}: {noise} of {scale:.4} C on {who} of norm at most C, which rounds compute\n"
         ),
-        false => format!("  {loc}: {noise} of {scale} on {who} of norm at most {bound}\n"),
+        false => format!(
+            "  {loc}: {noise} of {} on {who} of norm at most {bound}\n",
+            *scale as f32
+        ),
     }
 }
 

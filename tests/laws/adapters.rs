@@ -1,9 +1,9 @@
 //! Low-rank adapters: what trains, what is sent, and where a run begins.
 
 use fedround::Experiment;
-use fedround::algorithms::{FedAvg, FedRep, Scaffold};
+use fedround::algorithms::{Adcol, FedAvg, FedRep, Scaffold};
 use fedround::data::Partition;
-use fedround::experiment::{Parameters, Run, merged};
+use fedround::experiment::{Parameters, Run, merged, write_model};
 use fedround::models::Train;
 use fedround::prelude::*;
 
@@ -147,4 +147,22 @@ fn algorithms_see_adapters_as_the_model() {
     for ((name, _, was), (_, _, is)) in before.iter().zip(&parameters(&run)) {
         assert_eq!(was == is, of_head(name), "{name}");
     }
+}
+
+/// A network beside the model has no adapters: it trains in full, from the file's values if the file has it.
+#[test]
+fn networks_beside_the_model_begin_as_in_the_file() {
+    let experiment = |seed: u64| {
+        let experiment = Experiment::new(Adcol::<FedAvg>::default()).data(digits(40, 20));
+        experiment.model("2nn").clients(CLIENTS).seed(seed)
+    };
+    let first = experiment(5).prepare(1).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("model.safetensors");
+    write_model(&file, &parameters(&first)).unwrap();
+    let adapted = experiment(1).weights(file).train("lora:2".parse().unwrap());
+    let adapted = adapted.prepare(1).unwrap();
+    assert_eq!(bits(&whole(&adapted)), bits(&parameters(&first)));
+    let loaded = &adapted.loaded_weights().unwrap().loaded;
+    assert_eq!(loaded.len(), parameters(&first).len());
 }

@@ -8,7 +8,7 @@ use burn::nn::{
     LinearConfig,
 };
 use burn::tensor::{Device, Tensor};
-use fedround::algorithms::FedAvg;
+use fedround::algorithms::{FedAvg, FedAvgM, Median, Oort, Scaffold, SignFlip};
 use fedround::data::partition::Split;
 use fedround::data::{Column, Dataset, Examples, Partition};
 use fedround::models::{Classifier, ForwardCx, Task};
@@ -207,6 +207,47 @@ fn a_dataset_of_a_program_is_checked() {
         names,
     )));
     assert!(text.contains("found `x`, numbers of shape [2]"), "{text}");
+}
+
+#[test]
+fn a_plug_in_whose_hooks_nobody_calls_is_refused() {
+    let of = |algorithm: Box<dyn fedround::Algorithm>| {
+        let experiment = Experiment::new(algorithm).model("logistic").data(data());
+        experiment.clients(2).prepare(1).err()
+    };
+    // SCAFFOLD's clients train in its own round, and its server averages there.
+    let text = of(Box::<SignFlip<Scaffold>>::default())
+        .unwrap()
+        .to_string();
+    let expected =
+        "`sign-flip` has no effect in this algorithm: no other layer calls its `client_update`";
+    assert!(text.starts_with(expected), "{text}");
+    let text = of(Box::<Median<SignFlip<Scaffold>>>::default())
+        .unwrap()
+        .to_string();
+    assert_eq!(
+        text,
+        "`median` has no effect in this algorithm: no other layer calls its `aggregate`; leave it out, or combine it \
+         with algorithms that do"
+    );
+    assert!(of(Box::<Median<SignFlip>>::default()).is_none());
+}
+
+/// FedAvgM's round calls that of its base, and Oort's is written anew.
+#[test]
+fn a_plug_in_that_another_one_replaces_is_refused_with_the_order_that_works() {
+    let of = |algorithm: Box<dyn fedround::Algorithm>| {
+        let experiment = Experiment::new(algorithm).model("logistic").data(data());
+        let error = experiment.clients(2).prepare(1).err();
+        error.map_or_else(String::new, |error| error.to_string())
+    };
+    assert_eq!(
+        of(Box::<Oort<FedAvgM>>::default()),
+        "`fedavgm` has no effect in this algorithm: no other layer calls its `round`, because `oort` is around it; leave \
+         it out, or write it around `oort`, as in fedavgm(oort)"
+    );
+    let other_order = of(Box::<FedAvgM<Oort>>::default());
+    assert!(!other_order.contains("has no effect"), "{other_order}");
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Clients that the server chooses from what it knows, clients that choose for themselves, and named random
 //! streams.
 
+use std::collections::BTreeSet;
+
 use fedround::Experiment;
 use fedround::algorithms::FedAvg;
 use fedround::experiment::{Report, Settings};
@@ -303,7 +305,7 @@ impl Algorithm for Draws {
         server.set_state("z", &z);
         server.set_state("b", &b);
         let order = draws.permutation(10);
-        // The mean is of logits that are largest at the place of the class.
+        server.set_state("order", &order);
         let hit = server.run(|s| {
             let rows = s.get(&order).zero_inputs();
             s.loss(&s.get(&w), &rows, &s.get(&order))
@@ -317,15 +319,25 @@ impl Algorithm for Draws {
 fn the_server_draws_from_named_streams() {
     let mut simulation = of(&Draws {});
     let (mut uniform, mut normal, mut ones) = (vec![], vec![], 0.0);
+    let mut orders = BTreeSet::new();
     for _ in 0..400 {
         run(&mut simulation, 1);
-        let kept = |name: &str| simulation.server_state(name).unwrap().unwrap()[0][0];
-        uniform.push(kept("draws.u"));
-        normal.push(kept("draws.z"));
-        ones += kept("draws.b");
-        // Each class once: the mean loss of images without content is that of guessing, in any order.
-        assert!((kept("draws.loss") - 10f32.ln()).abs() < 0.1);
+        let kept = |name: &str| simulation.server_state(name).unwrap().unwrap().concat();
+        uniform.push(kept("draws.u")[0]);
+        normal.push(kept("draws.z")[0]);
+        ones += kept("draws.b")[0];
+        // Each class once: the mean loss of images without content is that of guessing.
+        assert!((kept("draws.loss")[0] - 10f32.ln()).abs() < 0.1);
+        let mut order = kept("draws.order");
+        orders.insert(bits(&order));
+        order.sort_by(f32::total_cmp);
+        assert!(
+            order.iter().copied().eq((0..10u8).map(f32::from)),
+            "{order:?}"
+        );
     }
+    // Of 3,628,800 orders.
+    assert!(orders.len() > 390, "{}", orders.len());
     let mean = |values: &[f32]| values.iter().sum::<f32>() / values.len() as f32;
     let spread = |values: &[f32]| mean(&values.iter().map(|x| x * x).collect::<Vec<_>>());
     assert!(uniform.iter().all(|u| (0.0..1.0).contains(u)));

@@ -157,6 +157,30 @@ fn encoded_bytes_are_counted_and_nothing_is_lost_but_for_a_while() {
     }
 }
 
+/// An entry is sent times `P/k`, or not at all: half of them, times 2.
+#[test]
+fn random_entries_without_feedback_are_scaled() {
+    let alone = || dealt(&digits(20, 1).train, vec![(0..20).collect()], 9);
+    let half = Compressed {
+        feedback: false,
+        ..compressed(CompressedCodec::RandomK, 0.5)
+    };
+    let mut one = simulation(&half, "logistic", alone());
+    let mut base = simulation(&full_batch(), "logistic", alone());
+    let before = weights(&one);
+    run(&mut one, 1);
+    run(&mut base, 1);
+    let moves = |after: Vec<f32>| before.iter().zip(after).map(|(w, next)| next - w);
+    let both = moves(weights(&one)).zip(moves(weights(&base)));
+    let (sent, kept): (Vec<_>, Vec<_>) = both
+        .filter(|(_, whole)| whole.abs() > 1e-4)
+        .partition(|(sent, _)| sent.abs() > 1e-5);
+    assert!(sent.len().min(kept.len()) > 100, "{}", sent.len());
+    let (sent, whole): (Vec<f32>, Vec<f32>) = sent.into_iter().unzip();
+    let twice: Vec<f32> = whole.iter().map(|x| 2.0 * x).collect();
+    assert_close(&sent, &twice, 1e-6);
+}
+
 /// Encodes what each client's number of examples and state make of the model: the same bits in any
 /// graph.
 #[derive(Hyper, Debug, Clone)]

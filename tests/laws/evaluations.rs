@@ -2,8 +2,8 @@
 //! keep, take steps and mix models.
 
 use fedround::Experiment;
-use fedround::algorithms::{FedAvg, Solo};
-use fedround::experiment::{Scores, warnings};
+use fedround::algorithms::{Centralized, FedAvg, Solo};
+use fedround::experiment::{Scores, Settings, warnings};
 use fedround::prelude::*;
 
 use crate::common::digits;
@@ -291,4 +291,25 @@ fn an_evaluation_sets_no_state() {
         assert!(error.contains(said), "{error}");
         assert!(error.contains("set it in `client_update`"), "{error}");
     }
+}
+
+#[test]
+fn a_centralized_model_is_tested_on_every_clients_examples() {
+    let settings = Settings {
+        clients: 5,
+        threads: 1,
+        track_clients: true,
+        ..Settings::default()
+    };
+    let experiment = Experiment::new(Centralized::default()).model("logistic");
+    let experiment = experiment.data(digits(60, 40)).settings(settings);
+    let report = experiment.run(1).unwrap();
+    let scores = report.scores.unwrap();
+    let local = scores.local.unwrap();
+    assert_eq!(local.clients, 5);
+    let each: Vec<f64> = report.client_accuracy.into_iter().flatten().collect();
+    let mean = each.iter().sum::<f64>() / 5.0;
+    assert_eq!(each.len(), 5);
+    assert!((mean - local.mean).abs() < 1e-12);
+    assert_eq!(scores.each.unwrap().clients.len(), 5);
 }

@@ -144,16 +144,29 @@ fn decentralised_sgd_learns() {
     assert!(last < 0.8 * first, "{first} {last}");
 }
 
+/// A client keeps what it had in place of what missing ones would have sent.
 #[test]
-fn a_client_that_is_missing_leaves_its_weights_to_others() {
+fn the_weight_of_a_missing_client_stays_at_each_receiver() {
     let faults = Faults {
         dropout: 0.3,
         ..Faults::default()
     };
     let mut peers = dsgd(Weights::Doubly, 0.0).with_faults(faults).unwrap();
+    let (rows, initial) = (rows(Weights::Doubly), weights(&peers));
+    // Each client has a multiple of the initial model.
+    let mut multiple = [1.0f32, 2.0, 3.0, 4.0];
     let mut failed = 0;
     for _ in 0..6 {
-        failed += run(&mut peers, 1).failed.len();
+        let missing = run(&mut peers, 1).failed;
+        failed += missing.len();
+        let before = multiple;
+        for i in (0..4).filter(|i| !missing.contains(i)) {
+            let sender = |j: usize| if missing.contains(&j) { i } else { j };
+            multiple[i] = (0..4).map(|j| rows[i][j] * before[sender(j)]).sum();
+            let expected: Vec<f32> = initial.iter().map(|w| multiple[i] * w).collect();
+            let own = peers.client_state(i, "dsgd.x").unwrap().unwrap();
+            assert_close(&own.concat(), &expected, 1e-5);
+        }
     }
     assert!(failed > 2, "{failed}");
 }

@@ -76,6 +76,62 @@ fn clients_of_equal_utility_and_speed_are_drawn_uniformly() {
     assert!(chi < 20.5, "{calls:?}");
 }
 
+/// One client a round, of a model that leans to class 0. Ten examples of that class have the squared losses 0.797², and
+/// those of class 1, which the last client has, 2.797².
+fn surprised(cutoff: f32) -> Simulation {
+    let data = digits(300, 1).train;
+    let of_class = |class: u16| {
+        let own = (0..300).filter(|&i| data.labels()[i] == class);
+        own.take(10).collect::<Vec<usize>>()
+    };
+    let mut parts = vec![of_class(0); CLIENTS];
+    parts[CLIENTS - 1] = of_class(1);
+    let oort = Oort {
+        share: 1.0 / 6.0,
+        cutoff,
+        ..oort(0.0)
+    };
+    let mut simulation = simulation(&oort, "logistic", dealt(&data, parts, 3));
+    let mut bias = vec![0.0; 10];
+    bias[0] = 2.0;
+    assert!(simulation.set_parameters(vec![vec![0.0; 7840], bias]));
+    simulation
+}
+
+/// Clients are drawn in proportion to `|B_k| √(1/|B_k| Σ ℓ²)`, and not at all below the share `c` of the largest.
+#[test]
+fn clients_of_much_loss_are_called_more_often() {
+    let share = |cutoff| {
+        let mut simulation = surprised(cutoff);
+        run(&mut simulation, CLIENTS);
+        calls(&mut simulation, 200)[CLIENTS - 1] / 200.0
+    };
+    // The others have 0.285 of its utility.
+    assert_eq!(share(0.3), 1.0);
+    // 2.797 / (2.797 + 5 · 0.797), within five deviations.
+    let found = share(0.25);
+    assert!((found - 0.4125).abs() < 0.174, "{found}");
+}
+
+#[test]
+fn with_a_large_bonus_who_waited_longest_is_called() {
+    let waiting = Oort {
+        share: 1.0 / 6.0,
+        cutoff: 1.0,
+        staleness: 1e6,
+        ..oort(0.0)
+    };
+    let mut simulation = alike(&waiting);
+    run(&mut simulation, CLIENTS);
+    for _ in 0..12 {
+        let mut expected = last(&simulation);
+        run(&mut simulation, 1);
+        let longest = expected.iter_mut().min_by(|a, b| a.total_cmp(b));
+        *longest.unwrap() = simulation.round() as f32;
+        assert_eq!(last(&simulation), expected);
+    }
+}
+
 #[test]
 fn slow_clients_are_called_less_often() {
     let slow = Faults {

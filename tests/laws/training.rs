@@ -34,11 +34,27 @@ impl Normalised {
         let flat: Tensor<2> = y.reshape([batch, 28 * 28]);
         flat.sum_dim(1).expand([batch, 10])
     }
+
+    /// Other logits of the same normalised image.
+    fn represent(&self, x: Tensor<4>, cx: &ForwardCx) -> Tensor<2> {
+        self.forward(x, cx) * 0.5
+    }
+
+    /// The image as it is.
+    fn plain(&self, x: Tensor<4>, _: &ForwardCx) -> Tensor<2> {
+        let [batch, ..] = x.dims();
+        let flat: Tensor<2> = x.reshape([batch, 28 * 28]);
+        flat.sum_dim(1).expand([batch, 10])
+    }
 }
 
 impl Network for Normalised {
     fn functions() -> Vec<Function<Self>> {
-        vec![Function::new("forward", Self::forward)]
+        vec![
+            Function::new("forward", Self::forward),
+            Function::new("represent", Self::represent),
+            Function::new("plain", Self::plain),
+        ]
     }
 }
 
@@ -49,10 +65,10 @@ pub(crate) fn normalised() -> Box<dyn Model> {
 }
 
 // Places of the leaves of `Normalised`; gamma and beta come first.
-const MEAN: usize = 2;
-const VAR: usize = 3;
+pub(crate) const MEAN: usize = 2;
+pub(crate) const VAR: usize = 3;
 
-fn start(algorithm: &dyn Algorithm, federation: Deal) -> Simulation {
+pub(crate) fn start(algorithm: &dyn Algorithm, federation: Deal) -> Simulation {
     let program = compile_model(algorithm, "normalised", normalised(), TASK);
     federation.simulation(program, 2)
 }
@@ -68,7 +84,7 @@ fn step(batch: usize, lr: f32) -> FedAvg {
 }
 
 /// Mean and unbiased variance of all pixels of some images, in `f64`.
-fn moments(data: &Examples, indices: &[usize]) -> (f64, f64) {
+pub(crate) fn moments(data: &Examples, indices: &[usize]) -> (f64, f64) {
     let (mut x, mut y) = (vec![], vec![]);
     data.gather(indices, &mut x, &mut y).unwrap();
     let n = x.len() as f64;
@@ -77,7 +93,7 @@ fn moments(data: &Examples, indices: &[usize]) -> (f64, f64) {
     (mean, squares.sum::<f64>() / (n - 1.0))
 }
 
-fn near(found: f32, expected: f64) {
+pub(crate) fn near(found: f32, expected: f64) {
     let error = (f64::from(found) - expected).abs();
     assert!(error < 1e-5, "{found}, expected {expected}");
 }

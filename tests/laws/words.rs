@@ -2,12 +2,13 @@
 
 use burn::tensor::Device;
 use fedround::algorithms::{FedAa, FedAaModality, FedAvg};
-use fedround::data::{Column, Examples, Scale};
+use fedround::data::{Column, Dataset, Examples, Partition, Scale};
 use fedround::exec::{Program, assemble_for};
 use fedround::models::{AuxiliaryTask, CaptionConfig, Losses, Model, Task, VqaConfig};
 use fedround::prelude::*;
 use fedround::simulation::{Evaluation, Search, Simulation};
 use fedround::trace::TracedModel;
+use fedround::{Experiment, ModelSource};
 
 use crate::common::{Deal, assert_close, bits, dealt, run, weights};
 
@@ -234,4 +235,23 @@ fn captions_of_fed_aa_without_its_parts_are_those_of_fed_avg() {
     // Two models up, one caption of six ids, and the number of examples twice.
     let parameters = plain.len() as u64;
     assert_eq!(stats.bytes_up, 3 * (2 * 4 * parameters + 4 * 6 + 2 * 4));
+}
+
+/// A model of fewer words than the examples have.
+#[test]
+fn a_model_gives_a_number_for_each_word() {
+    let data = Dataset::new("captioned", captioned(), captioned(), ["a", "b", "c"]);
+    let of = |words: usize| {
+        let model = move |_, device: &Device| CaptionConfig::small(words).init(device);
+        let experiment = Experiment::new(FedAvg::default()).data(data.clone());
+        let experiment = experiment.model(ModelSource::own("mine", model));
+        experiment.clients(1).partition(Partition::Iid).prepare(1)
+    };
+    assert!(of(9).is_ok());
+    let error = of(8).err().unwrap().to_string();
+    assert!(
+        error.contains("expected [1, 6, tokens], with at least 9 tokens")
+            && error.contains("ids up to 8"),
+        "{error}"
+    );
 }

@@ -12,6 +12,7 @@ mod common;
 
 mod costs;
 mod docs;
+mod hypers;
 mod replays;
 mod runs;
 mod snapshots;

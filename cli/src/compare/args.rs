@@ -20,8 +20,8 @@ to that one. A file of --config is read without its spec and seed. Without --tar
 the mean final accuracy of the first algorithm.
 
 The folder holds a run folder for each algorithm and seed, comparison.csv, comparison.md,
-comparison.json, curves.csv and accuracy.svg. The same command with the same --out goes on where
-the last one stopped, and may have more algorithms and seeds.";
+comparison.json, curves.csv and accuracy.svg. The same command goes on where it was stopped. With
+the same --out it may have more algorithms and seeds.";
 
 /// Runs several algorithms with several seeds, and compares them.
 ///

@@ -9,6 +9,9 @@ use super::quantity::Quantity;
 use super::record::Record;
 use crate::table::table;
 
+/// A difference that is no more than an error of rounding.
+const ROUNDING: f64 = 1e-9;
+
 /// An algorithm less the first one, over the seeds with which both are complete.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub(crate) struct Difference {
@@ -48,9 +51,14 @@ pub(super) fn differences(
         let both = both.filter_map(|(ours, theirs)| value(ours).zip(value(theirs)));
         both.collect()
     };
+    // Without a spread there is no test, not even of no difference.
+    let tested = |d: PairedDifference| PairedDifference {
+        p: d.p.filter(|_| d.low < d.high),
+        ..d
+    };
     let found: Vec<Option<PairedDifference>> = others
         .iter()
-        .map(|(_, runs)| PairedDifference::of(&pairs(runs)))
+        .map(|(_, runs)| PairedDifference::of(&pairs(runs)).map(tested))
         .collect();
     let difference = |((name, _), found): (&(&str, _), Option<CorrectedDifference>)| Difference {
         algorithm: (*name).to_owned(),
@@ -124,6 +132,7 @@ pub(super) fn text(
 fn verdict(difference: &Difference) -> &'static str {
     match (difference.difference, difference.shown) {
         (None, _) => "fewer than two seeds",
+        (Some(d), _) if d.p.is_none() && d.mean.abs() < ROUNDING => "equal with every seed",
         (Some(PairedDifference { p: None, .. }), _) => "no spread between seeds",
         (Some(_), false) => "no difference shown",
         (Some(d), true) if d.mean > 0.0 => "higher",
@@ -188,10 +197,14 @@ mod tests {
         // One more test example of 100 is right with each seed.
         let by_one = ("by one", runs(&[0.51, 0.61, 0.71]));
         let other = ("other", runs(&[0.52, 0.6, 0.71]));
-        let found = found(&[base, by_one, other]);
-        assert_eq!((found[0].shown, found[0].p_holm), (false, None));
-        assert_eq!(verdict(&found[0]), "no spread between seeds");
+        let equal = ("equal", runs(&[0.5, 0.6, 0.7]));
+        let found = found(&[base, by_one, other, equal]);
+        for (row, expected) in [(0, "no spread between seeds"), (2, "equal with every seed")] {
+            assert_eq!((found[row].shown, found[row].p_holm), (false, None));
+            assert_eq!(verdict(&found[row]), expected);
+        }
         let (table, about) = text(&found, (3, false), MARKDOWN).unwrap();
+        assert!(!table.to_string().contains("+0.00 to"), "{table}");
         assert!(about.contains("p of one test"), "{about}");
         assert!(table.to_string().contains("|      +1.00 |"), "{table}");
     }

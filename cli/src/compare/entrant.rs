@@ -1,13 +1,14 @@
 //! The algorithms of a comparison, and which hyper-parameters each of them gets.
 
-use fedround_dsl::BoxedAlgorithm;
-use fedround_names::nearest;
+use fedround_dsl::{BoxedAlgorithm, Hyper};
 
 use super::error::CompareError;
+use super::known_hypers::KnownHypers;
 use crate::catalog::Catalog;
 use crate::error::CliError;
 use crate::hypers::{self, Setting};
 use crate::run::slug;
+use crate::settings_file::SettingsFile;
 
 /// An algorithm of the comparison, or one with values that are tried for it.
 #[derive(Clone)]
@@ -58,11 +59,62 @@ impl Entrant {
     }
 }
 
-/// Gives each entrant its settings: those of all first, so that its own ones win.
+/// Whether an algorithm takes a setting for all that have it. One of a file must mean the same as in the file's own
+/// algorithm, `of_file`.
+fn takes(algorithm: &dyn Hyper, setting: &Setting, of_file: Option<&BoxedAlgorithm>) -> bool {
+    match setting.flag() {
+        Some(_) => hypers::has(algorithm, &setting.name),
+        None => hypers::carries(of_file, algorithm, &setting.name),
+    }
+}
+
+/// Takes hyper-parameters of a file out of `settings` that no algorithm has with the meaning that they have in the
+/// file's own, `of_file`, if the file is of another one. Gives what to say of it, and of those that only some take.
+pub(super) fn of_another(
+    catalog: &Catalog,
+    (file, of_file): (&SettingsFile, Option<&BoxedAlgorithm>),
+    algorithms: &[Entrant],
+    settings: &mut Vec<Setting>,
+) -> Result<Vec<String>, CliError> {
+    let defaults = algorithms.iter().map(|e| catalog.algorithm(&e.spec, &[]));
+    let defaults: Vec<BoxedAlgorithm> = defaults.collect::<Result<_, _>>()?;
+    let specs: Vec<&str> = algorithms.iter().map(|e| e.spec.as_str()).collect();
+    let taken = |name: &str| {
+        let mut all = algorithms.iter().zip(&defaults);
+        all.any(|(entrant, algorithm)| match entrant.own(name) {
+            Some(own) => hypers::has(&**algorithm, own),
+            None => hypers::carries(of_file, &**algorithm, name),
+        })
+    };
+    let left_out = file.leave_out(&specs, settings, taken);
+    // What another one takes is not left out of the file, but this one keeps its default.
+    let all = algorithms.iter().zip(&defaults);
+    let kept = all.filter_map(|(entrant, algorithm)| {
+        let other = settings.iter().filter(|setting| {
+            let has = hypers::has(&**algorithm, &setting.name);
+            has && !takes(&**algorithm, setting, of_file)
+        });
+        let other: Vec<&str> = other.map(|setting| setting.name.as_str()).collect();
+        (!other.is_empty()).then(|| keeps_default(entrant, file, &other.join(", ")))
+    });
+    Ok(left_out.into_iter().chain(kept).collect())
+}
+
+/// What to say of hyper-parameters that an entrant does not take from a file.
+fn keeps_default(entrant: &Entrant, file: &SettingsFile, names: &str) -> String {
+    let (name, path) = (&entrant.name, file.path.display());
+    format!(
+        "`{name}` does not take these from {path}, because it means something else by them: {names}"
+    )
+}
+
+/// Gives each entrant its settings: those of all first, so that its own ones win. Settings of a file are for its own
+/// algorithm, `of_file`.
 pub(super) fn deal(
     catalog: &Catalog,
     algorithms: &mut [Entrant],
     settings: &[Setting],
+    of_file: Option<&BoxedAlgorithm>,
 ) -> Result<(), CliError> {
     let is_own = |setting: &Setting, algorithms: &[Entrant]| {
         let mut entrants = algorithms.iter();
@@ -76,7 +128,7 @@ pub(super) fn deal(
     for setting in shared {
         let entrants = algorithms.iter_mut().zip(&defaults);
         let mut having = entrants
-            .filter(|(_, algorithm)| hypers::has(&***algorithm, &setting.name))
+            .filter(|(_, algorithm)| takes(&***algorithm, setting, of_file))
             .peekable();
         if having.peek().is_none() {
             drop(having);
@@ -98,25 +150,14 @@ pub(super) fn deal(
 
 /// The error of a hyper-parameter that no algorithm has.
 fn unknown(setting: &Setting, algorithms: &[Entrant], defaults: &[BoxedAlgorithm]) -> CompareError {
-    let mut known: Vec<String> = vec![];
-    for algorithm in defaults {
-        let names = hypers::named(&**algorithm)
-            .into_iter()
-            .map(|(name, _)| name);
-        let new: Vec<String> = names.filter(|name| !known.contains(name)).collect();
-        known.extend(new);
+    let mut known = KnownHypers::default();
+    for (entrant, algorithm) in algorithms.iter().zip(defaults) {
+        known.add(&entrant.prefix, &**algorithm);
     }
-    let entrants = algorithms.iter().zip(defaults);
-    let own = entrants.flat_map(|(entrant, algorithm)| {
-        let names = hypers::named(&**algorithm).into_iter();
-        names.map(|(name, _)| format!("{}.{name}", entrant.prefix))
-    });
-    let own: Vec<String> = own.collect();
-    let all = known.iter().chain(&own).map(String::as_str);
     CompareError::Hyper {
         name: setting.name.clone(),
-        nearest: nearest(&setting.name, all).map(str::to_owned),
-        known: known.join(", "),
+        nearest: known.nearest(&setting.name),
+        known: known.listed(),
     }
 }
 
@@ -134,6 +175,7 @@ mod tests {
             &Catalog::default(),
             &mut algorithms,
             &hypers::assignments(&set)?,
+            None,
         )?;
         Ok(algorithms)
     }

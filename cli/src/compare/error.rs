@@ -21,8 +21,13 @@ pub(crate) enum CompareError {
     Select { text: String },
     #[error("{name}=..: the value {value} is there twice, expected different values")]
     ValueTwice { name: String, value: String },
-    #[error("{flag} {name}=..: no algorithm here has the hyper-parameter `{name}`")]
-    SelectNobody { flag: &'static str, name: String },
+    #[error("{flag} {name}=..: no algorithm here has the hyper-parameter `{name}`{}; they have: {known}", did_you_mean(.nearest.as_deref()))]
+    SelectNobody {
+        flag: &'static str,
+        name: String,
+        nearest: Option<String>,
+        known: String,
+    },
     #[error(
         "{flag} {other}=.. {}, expected all values of a hyper-parameter in one list",
         match name == other {

@@ -11,6 +11,7 @@ use super::select::choose;
 use super::statistics::mean_curve;
 use super::{plot, table};
 use crate::error::CliError;
+use crate::file_names::COMPARISON;
 use crate::files::{json, write_csv, write_text};
 
 /// A line of `curves.csv`: a round of a run.
@@ -27,9 +28,6 @@ struct Round<'a> {
     test_loss: Option<f64>,
     train_loss: Option<f64>,
 }
-
-/// The numbers of a comparison.
-pub(crate) const COMPARISON: &str = "comparison.json";
 
 /// Writes all of them.
 pub(super) fn write(

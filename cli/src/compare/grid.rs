@@ -7,7 +7,7 @@ use fedround_dsl::BoxedAlgorithm;
 
 use super::args::CompareArgs;
 use super::conflicts;
-use super::entrant::{Entrant, deal};
+use super::entrant::{Entrant, deal, of_another};
 use super::error::CompareError;
 use super::record::{self, Record, Same};
 use super::rungs::Halving;
@@ -18,6 +18,7 @@ use crate::config::Config;
 use crate::error::{CliError, at_least_one};
 use crate::run::{CheckpointEvery, slug};
 use crate::settings::Settings;
+use crate::terminal::tell;
 
 /// Every algorithm with every seed.
 pub(super) struct Grid {
@@ -50,8 +51,15 @@ impl Grid {
         let first = algorithms.first().map(|first| first.spec.as_str());
         let given = args.settings.of_experiments();
         let mut shared = Settings::resolve(&given, &args.tests, first, Some(args.seed))?;
-        let given = std::mem::take(&mut shared.hypers);
-        deal(catalog, &mut algorithms, &given)?;
+        let mut given = std::mem::take(&mut shared.hypers);
+        let file = shared.file.as_ref();
+        let of_file = file.and_then(|file| file.algorithm(&catalog.registry));
+        if let Some(file) = file {
+            let file = (file, of_file.as_ref());
+            let notes = of_another(catalog, file, &algorithms, &mut given)?;
+            notes.iter().for_each(|note| tell!("note: {note}"));
+        }
+        deal(catalog, &mut algorithms, &given, of_file.as_ref())?;
         let searches = args.select.iter().map(|text| Search::parse(text));
         let searches: Vec<Search> = searches.collect::<Result<_, _>>()?;
         if !searches.is_empty() && shared.run.validation.is_none() {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::run::Models;
 
 /// The accuracy of clients on their own test examples.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct Local {
     pub mean: f64,
 }
@@ -62,6 +62,12 @@ pub(crate) struct Line {
     /// Perplexity, if the model predicts next characters.
     #[serde(default)]
     pub test_perplexity: Option<f64>,
+    /// Area under the ROC curve of the second of two classes, on the test set.
+    #[serde(default)]
+    pub test_auc: Option<f64>,
+    /// The same over the clients' own test examples.
+    #[serde(default)]
+    pub local_auc: Option<Local>,
     /// Seconds on the virtual clock, if there is one.
     #[serde(default)]
     pub virtual_seconds: Option<f64>,

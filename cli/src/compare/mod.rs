@@ -9,6 +9,7 @@ mod error;
 mod files;
 mod grid;
 mod halving;
+mod known_hypers;
 mod line;
 mod plot;
 mod quantity;
@@ -20,19 +21,22 @@ mod select;
 mod statistics;
 mod table;
 mod train;
+mod unfinished;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use fedround::experiment::Status;
+use fedround_store::FolderLock;
 
+pub(super) use crate::file_names::COMPARISON;
 pub(super) use args::CompareArgs;
 pub(super) use conflicts::check as check_conflicts;
 pub(super) use differences::probability;
 pub(super) use entrant::Entrant;
 pub(super) use error::CompareError;
-pub(super) use files::{COMPARISON, write_curves};
+pub(super) use files::write_curves;
 pub(super) use grid::Cell;
 pub(super) use line::{Line, Score};
 pub(super) use plot::draw;
@@ -69,16 +73,14 @@ pub(super) fn run_all(
 ) -> Result<(PathBuf, ExitCode), CliError> {
     let grid = Grid::new(catalog, args)?;
     let mut cells = grid.cells();
-    let held = args.out.as_deref().map(lock_if_there).transpose()?;
-    let mut records = match &args.out {
-        Some(out) => {
-            let found = earlier(catalog, out, &cells, grid.halving.is_some())?;
-            check_same(out, &grid)?;
-            found
-        }
-        None => vec![None; cells.len()],
-    };
+    let name = format!("{name}-{}", grid.shared.data.name());
+    let begun = Begun::find(catalog, args, &name, (&grid, &cells))?;
+    let mut records = begun.records;
     if !args.quiet {
+        if let Some(dir) = begun.dir.as_ref().filter(|_| args.out.is_none()) {
+            let dir = dir.display();
+            tell!("goes on in {dir}, which the same command left unfinished");
+        }
         say_what_is_there(&records);
     }
     // Which runs go on for more rounds is known only when others have ended.
@@ -89,17 +91,17 @@ pub(super) fn run_all(
         &records
     };
     let mut datasets = Datasets::new(args.quiet);
-    let data = prepare(catalog, &cells, there, &mut datasets, args.out.as_deref())?;
+    let data = prepare(catalog, &cells, there, &mut datasets, begun.dir.as_deref())?;
 
     // Bad input is behind us: from here on there is something to keep.
-    let dir = match &args.out {
+    let dir = match begun.dir {
         Some(dir) => {
-            fs::create_dir_all(dir).map_err(CliError::io("create the folder", dir))?;
-            dir.clone()
+            fs::create_dir_all(&dir).map_err(CliError::io("create the folder", &dir))?;
+            dir
         }
-        None => next_free(&format!("{name}-{}", grid.shared.data.name()))?,
+        None => next_free(&name)?,
     };
-    let _lock = match held.flatten() {
+    let _lock = match begun.lock {
         Some(lock) => lock,
         None => lock(&dir)?,
     };
@@ -124,6 +126,52 @@ pub(super) fn run_all(
     let again = format!("the same command with --out {}", dir.display());
     let ended = end(&records, &dir, &again)?;
     Ok((dir, ended))
+}
+
+/// What an earlier call has left, which has no folder where all runs are new.
+struct Begun {
+    dir: Option<PathBuf>,
+    /// Held by nobody else from here on. None where there is no folder yet.
+    lock: Option<FolderLock>,
+    /// Of the runs that have ended, by cell.
+    records: Vec<Option<Record>>,
+}
+
+impl Begun {
+    fn find(
+        catalog: &Catalog,
+        args: &CompareArgs,
+        name: &str,
+        (grid, cells): (&Grid, &[Cell]),
+    ) -> Result<Begun, CliError> {
+        let earlier_runs = |out: &Path| {
+            let found = earlier(catalog, out, cells, grid.halving.is_some())?;
+            check_same(out, grid).map(|()| found)
+        };
+        if let Some(out) = &args.out {
+            let lock = lock_if_there(out)?;
+            return Ok(Begun {
+                dir: Some(out.clone()),
+                lock,
+                records: earlier_runs(out)?,
+            });
+        }
+        let left = unfinished::of_this_command(name);
+        // A file that the command names may have other settings now.
+        let left = left.and_then(|(dir, lock)| Some((earlier_runs(&dir).ok()?, dir, lock)));
+        Ok(match left {
+            Some((records, dir, lock)) => Begun {
+                dir: Some(dir),
+                lock: Some(lock),
+                records,
+            },
+            None => Begun {
+                dir: None,
+                lock: None,
+                records: vec![None; cells.len()],
+            },
+        })
+    }
 }
 
 /// Fails if a folder holds a run, or a comparison of which this one has no algorithm: its tables would be

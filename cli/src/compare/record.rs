@@ -58,6 +58,12 @@ pub(crate) struct Record {
     /// Perplexity, if the model predicts next characters.
     #[serde(default)]
     pub perplexity: Option<f64>,
+    /// Area under the ROC curve of the second of two classes, on the test set.
+    #[serde(default)]
+    pub auc: Option<f64>,
+    /// The same over the clients' own test examples.
+    #[serde(default)]
+    pub local_auc: Option<Local>,
     /// Accuracy over clients for each named evaluation, by name.
     #[serde(default)]
     pub evaluations: BTreeMap<String, Local>,

@@ -12,9 +12,9 @@ use super::quantity::{Quantity, Target};
 use super::record::Record;
 use super::select::choose;
 use super::statistics::{Row, Spread};
+use crate::command_line::{command_line, command_line_into};
 use crate::run::Models;
 use crate::settings::Settings;
-use crate::terminal::command_line;
 
 /// `comparison.json`.
 #[derive(Debug, Deserialize, Serialize)]
@@ -107,6 +107,8 @@ impl Comparison {
                 true => (0..tried).map(row).collect(),
                 false => vec![],
             },
+            // Without the folder it would begin anew.
+            command: command_line_into(dir),
             ..Self::about((shared, &grid.seeds, target), cells, records, dir)
         }
     }

@@ -5,6 +5,7 @@ use fedround::experiment::Status;
 
 use super::entrant::Entrant;
 use super::error::CompareError;
+use super::known_hypers::KnownHypers;
 use super::record::Record;
 use super::search::{Search, Strategy};
 use super::statistics::Spread;
@@ -22,8 +23,10 @@ pub(crate) fn candidates(
 ) -> Result<Vec<Entrant>, CliError> {
     let mut used = vec![false; searches.len()];
     let mut all: Vec<Entrant> = vec![];
+    let mut known = KnownHypers::default();
     for entrant in algorithms {
         let algorithm = catalog.algorithm(&entrant.spec, &[])?;
+        known.add(&entrant.prefix, &*algorithm);
         let mut names = vec![];
         let mut own: Vec<Search> = vec![];
         for (search, used) in searches.iter().zip(&mut used) {
@@ -50,11 +53,16 @@ pub(crate) fn candidates(
         }
     }
     match used.iter().position(|used| !used) {
-        Some(unused) => Err(CompareError::SelectNobody {
-            flag,
-            name: searches[unused].name.clone(),
+        Some(unused) => {
+            let name = searches[unused].name.clone();
+            Err(CompareError::SelectNobody {
+                flag,
+                nearest: known.nearest(&name),
+                known: known.listed(),
+                name,
+            }
+            .into())
         }
-        .into()),
         None => Ok(all),
     }
 }
@@ -152,6 +160,8 @@ mod tests {
             error.to_string()
         };
         assert!(error(&["mu=1,2"]).contains("`mu`"));
+        let alias = error(&["learning_rate=1,2"]);
+        assert!(alias.contains("(did you mean `lr`?)"), "{alias}");
         assert!(error(&["lr"]).contains("NAME=VALUE"));
         assert!(error(&["lr=0.1,,0.2"]).contains("NAME=VALUE"));
         // Twice the same value would be one folder for two runs.

@@ -11,12 +11,14 @@ use super::ended;
 use super::grid::Cell;
 use super::record::{self, Record};
 use crate::catalog::Catalog;
+use crate::client_names;
+use crate::cohort_note::one_of_several;
 use crate::error::CliError;
 use crate::interrupt::{Stop, listen};
 use crate::read_args::ReadArgs;
 use crate::run::{
-    Clock, Job, Progress, has_checkpoint, last_checkpoint, lock_free, lock_if_there, open,
-    remove_states,
+    Clock, Job, Progress, check_unchanged, has_checkpoint, last_checkpoint, lock_free,
+    lock_if_there, open, remove_states,
 };
 use crate::settings::Settings;
 use crate::terminal::tell;
@@ -30,7 +32,7 @@ pub(crate) struct Datasets {
 }
 
 impl Datasets {
-    /// None yet; `quiet` ones keep their notes to themselves.
+    /// None yet; `quiet` ones keep advice to themselves.
     pub fn new(quiet: bool) -> Self {
         Self {
             quiet,
@@ -45,9 +47,10 @@ impl Datasets {
             return Ok(data.clone());
         }
         let data = settings.load()?;
-        if !self.quiet {
-            data.notes.iter().for_each(|note| tell!("note: {note}"));
-        }
+        let partition = &settings.run.partition;
+        let unnamed = client_names::note(&settings.reading, &data, partition);
+        let notes = data.notes.iter().chain(&unnamed);
+        notes.for_each(|note| tell!("note: {note}"));
         self.loaded.push((key, data.clone()));
         Ok(data)
     }
@@ -63,7 +66,7 @@ pub(crate) fn prepare(
     datasets: &mut Datasets,
     dir: Option<&Path>,
 ) -> Result<Vec<Option<Arc<Dataset>>>, CliError> {
-    let (mut compiled, mut warned) = (BTreeSet::new(), vec![]);
+    let (mut compiled, mut said) = (BTreeSet::new(), vec![]);
     let mut hypers = CommandLine::default();
     let mut check = |(cell, record): (&Cell, &Option<Record>)| -> Result<_, CliError> {
         if ended(record) {
@@ -82,11 +85,14 @@ pub(crate) fn prepare(
             let job = job(archive).or_else(|error| archive.map_or(Err(error), |_| job(None)))?;
             let found = warnings(job.program());
             let found = found.iter().map(ToString::to_string);
-            hypers.add(catalog, &job, datasets.quiet)?;
-            for warning in found.chain(job.delta_warning()) {
-                if !warned.contains(&warning) {
-                    tell!("warning: {warning}");
-                    warned.push(warning);
+            hypers.add(catalog, &job)?;
+            let lines = found.chain(job.delta_warning());
+            let lines = lines.map(|warning| format!("warning: {warning}"));
+            let note = one_of_several(catalog, &job)?.filter(|_| !datasets.quiet);
+            for line in lines.chain(note.map(|note| format!("note: {note}"))) {
+                if !said.contains(&line) {
+                    tell!("{line}");
+                    said.push(line);
                 }
             }
         } else {
@@ -114,14 +120,14 @@ struct CommandLine {
 
 impl CommandLine {
     /// Looks at a run, unless runs of the same algorithm have shown that all of them are used.
-    fn add(&mut self, catalog: &Catalog, job: &Job, quiet: bool) -> Result<(), CliError> {
+    fn add(&mut self, catalog: &Catalog, job: &Job) -> Result<(), CliError> {
         let settings = job.settings();
         let of = |name: &String| (name.clone(), settings.spec.clone());
         let given = settings.hypers.iter().filter(|s| s.flag().is_some());
         if given.map(|s| of(&s.name)).all(|s| self.used.contains(&s)) {
             return Ok(());
         }
-        let uses = job.uses(catalog)?.told(quiet);
+        let uses = job.uses(catalog)?.told();
         self.used.extend(uses.used.iter().map(of));
         let dead = uses.dead.iter();
         self.dead
@@ -193,7 +199,7 @@ pub(crate) fn train(
         }
         *record = Record::read(&path)?;
         if let Some(error) = record.as_ref().and_then(|record| record.error.as_deref()) {
-            progress.note(&format!("{title} failed: {error}"));
+            progress.warn(&format!("{title} failed: {error}"));
         }
     }
     progress.finish();
@@ -212,7 +218,7 @@ fn one(
 ) -> Result<Status, CliError> {
     let mut clock = Clock::start();
     let starts_again = |error: CliError| {
-        progress.note(&format!("{} starts again: {error}", dir.display()));
+        progress.warn(&format!("{} starts again: {error}", dir.display()));
     };
     // A folder is made once it is known that the algorithm can run.
     let held = lock_if_there(dir)?;
@@ -220,6 +226,12 @@ fn one(
         starts_again(error);
         None
     });
+    if found.is_some()
+        && let Err(error) = check_unchanged(dir, cell.settings.data.name(), data)
+    {
+        starts_again(error);
+        found = None;
+    }
     let begin = || Job::new(catalog, &cell.settings, data.clone());
     let archive = found.as_ref().map(|found| &found.archive);
     let mut job = match Job::to_restore(catalog, &cell.settings, data.clone(), archive) {

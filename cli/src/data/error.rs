@@ -3,7 +3,7 @@
 use fedround_data::{ColumnError, DataError, PartitionError};
 
 use super::fetch::FetchError;
-use crate::own_data_advice::{BROKEN, NATURAL, of_own_data};
+use crate::own_data_advice::{BROKEN, NATURAL, of_empty_column, of_own_data};
 
 /// Why the subcommand stopped.
 #[derive(Debug, thiserror::Error)]
@@ -12,6 +12,9 @@ pub(crate) enum DataCommandError {
     Data(#[from] DataError),
     #[error(transparent)]
     Partition(#[from] PartitionError),
+    /// Bundled data, in which clients cannot be named, has none for a partition by groups.
+    #[error(transparent)]
+    Ungrouped(PartitionError),
     #[error("{source}")]
     Fetch {
         source: Box<FetchError>,
@@ -33,6 +36,11 @@ impl From<ColumnError> for DataCommandError {
 impl DataCommandError {
     /// What to do about it, where the message does not say so itself.
     pub fn help(&self) -> Option<String> {
+        if let Self::Data(error) = self
+            && let Some(help) = of_empty_column(error)
+        {
+            return Some(help);
+        }
         let text = match self {
             Self::Fetch { by_hand, .. } => by_hand.as_str(),
             Self::Data(DataError::UnknownDataset { .. }) => {
@@ -40,7 +48,8 @@ impl DataCommandError {
             }
             Self::Data(DataError::Own(error)) => of_own_data(error)?,
             Self::Data(DataError::Image { .. }) => BROKEN,
-            Self::NoSheet | Self::Zero { .. } => return None,
+            // The message says it.
+            Self::NoSheet | Self::Zero { .. } | Self::Ungrouped(_) => return None,
             Self::Data(DataError::NoDirectory { .. }) => "--data-dir DIR names the data folder",
             Self::Data(
                 DataError::Read { .. }

@@ -3,18 +3,20 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use fedround_data::Partition;
 use fedround_data::partition::class_counts;
+use fedround_data::{DatasetInfo, Partition, PartitionError};
 use serde::Serialize;
 
 use super::args::PartitionArgs;
 use super::error::DataCommandError;
+use crate::client_names::{self, client_names};
 use crate::drawing;
 use crate::error::CliError;
 use crate::files::json;
 use crate::plot::HeatMap;
 use crate::settings::CLIENTS;
 use crate::table::{is_narrow, numbers};
+use crate::terminal::tell;
 
 /// Who has what.
 #[derive(Serialize)]
@@ -34,6 +36,9 @@ struct Dealt<'a> {
 /// How many examples a client has.
 #[derive(Serialize)]
 struct Client<'a> {
+    /// As the data calls it, where it names clients.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a String>,
     training: usize,
     test: usize,
     /// Training examples of each class.
@@ -47,9 +52,19 @@ pub(super) fn partition(args: &PartitionArgs) -> Result<String, CliError> {
     let named = data.clients().filter(|_| partition == Partition::Natural);
     let clients = args.clients.or(named).unwrap_or(CLIENTS);
     let splits = partition.deal(&data, clients, args.seed);
-    let splits = splits.map_err(DataCommandError::from)?;
+    let splits = splits.map_err(|error| match error {
+        PartitionError::NoGroups { .. } if DatasetInfo::find(&data.name).is_ok() => {
+            DataCommandError::Ungrouped(error)
+        }
+        error => error.into(),
+    })?;
     let tests: Vec<usize> = splits.iter().map(|split| split.test.len()).collect();
     let parts: Vec<Vec<usize>> = splits.into_iter().map(|split| split.train).collect();
+    let names = client_names(&data, &partition, &parts);
+    let unnamed = client_names::note(&args.dataset.reading, &data, &partition);
+    if let Some(note) = unnamed {
+        tell!("note: {note}");
+    }
     let labels = data.train.labels();
     let counts = class_counts(&parts, labels, data.classes);
     if let Some(out) = &args.out {
@@ -60,7 +75,7 @@ pub(super) fn partition(args: &PartitionArgs) -> Result<String, CliError> {
     // Clients may share examples.
     let held = parts.iter().flatten().collect::<BTreeSet<_>>().len();
     if args.json {
-        let own = counts.iter().zip(&tests).zip(sizes());
+        let own = counts.iter().zip(&tests).zip(sizes()).enumerate();
         return json(&Dealt {
             data: data.name.to_string(),
             partition: partition.to_string(),
@@ -69,7 +84,8 @@ pub(super) fn partition(args: &PartitionArgs) -> Result<String, CliError> {
             held,
             classes: &data.class_names,
             clients: own
-                .map(|((counts, &test), training)| Client {
+                .map(|(client, ((counts, &test), training))| Client {
+                    name: names.get(client),
                     training,
                     test,
                     of_class: counts,
@@ -79,7 +95,7 @@ pub(super) fn partition(args: &PartitionArgs) -> Result<String, CliError> {
     }
     let mut text = format!(
         "{}\n{held} of {} training examples held by {} clients, {} to {} each\n",
-        rows(&counts, &tests, &data.class_names),
+        rows(&counts, &tests, (&data.class_names, &names)),
         labels.len(),
         parts.len(),
         sizes().min().unwrap_or(0),
@@ -114,19 +130,29 @@ pub(crate) fn holdings(
     map.text(path)
 }
 
-/// A row for each client: its training and test examples, its classes, and how many training examples of
-/// each class. If that is wider than a terminal, the classes that it has most of.
-fn rows(counts: &[Vec<usize>], tests: &[usize], names: &[String]) -> String {
-    let about = ["client", "train", "test", "classes"].map(str::to_owned);
+/// A row for each client: its name, if it has one, its training and test examples, its classes, and how many training
+/// examples of each class. If that is wider than a terminal, the classes that it has most of.
+fn rows(
+    counts: &[Vec<usize>],
+    tests: &[usize],
+    (names, clients): (&[String], &[String]),
+) -> String {
+    let named = (!clients.is_empty()).then_some("name");
+    let about = ["client"].into_iter().chain(named);
+    let about = about.chain(["train", "test", "classes"]);
+    let about: Vec<String> = about.map(str::to_owned).collect();
     let row = |client: usize| {
         let counts = &counts[client];
         let held = counts.iter().filter(|&&n| n > 0).count();
-        [client, counts.iter().sum(), tests[client], held].map(|n| n.to_string())
+        let sizes = [counts.iter().sum::<usize>(), tests[client], held];
+        let name = clients.get(client).cloned();
+        let who = [client.to_string()].into_iter().chain(name);
+        who.chain(sizes.map(|n| n.to_string()))
     };
     let clients = || 0..counts.len();
     let each = clients().map(|client| {
         let of_class = counts[client].iter().map(usize::to_string);
-        row(client).into_iter().chain(of_class).collect()
+        row(client).chain(of_class).collect()
     });
     let header = about.iter().chain(names).cloned().collect();
     let text = numbers(header, each.collect(), 0);
@@ -135,7 +161,7 @@ fn rows(counts: &[Vec<usize>], tests: &[usize], names: &[String]) -> String {
     }
     let each = clients().map(|client| {
         let most = most(&counts[client], names);
-        row(client).into_iter().chain([most]).collect()
+        row(client).chain([most]).collect()
     });
     let header = about.into_iter().chain(["most of".to_owned()]).collect();
     numbers(header, each.collect(), 1)

@@ -1,5 +1,6 @@
 //! `fedround data preview`: a contact sheet.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -25,6 +26,8 @@ struct Preview {
     /// Names of a table's inputs.
     inputs: Vec<String>,
     rows: Vec<Row>,
+    /// Further classes of which there are training examples.
+    left_out: usize,
 }
 
 /// Examples of a class.
@@ -41,10 +44,12 @@ pub(super) fn preview(args: &PreviewArgs) -> Result<String, CliError> {
         return Err(DataCommandError::Zero { name: "--columns" }.into());
     }
     let data = args.dataset.load()?;
-    let preview = match data.train.image_shape() {
+    let mut preview = match data.train.image_shape() {
         Ok(shape) => sheet(args, &data, shape)?,
         Err(_) => first_rows(&data, args.columns)?,
     };
+    let classes: BTreeSet<u16> = data.train.labels().iter().copied().collect();
+    preview.left_out = classes.len().saturating_sub(preview.rows.len());
     match args.json {
         true => json(&preview),
         false => Ok(text(&preview)),
@@ -67,6 +72,7 @@ fn sheet(args: &PreviewArgs, data: &Dataset, shape: [usize; 3]) -> Result<Previe
         sheet: Some(out.clone()),
         inputs: vec![],
         rows: classes.into_iter().map(row).collect(),
+        left_out: 0,
     })
 }
 
@@ -91,15 +97,22 @@ fn first_rows(data: &Dataset, n: usize) -> Result<Preview, DataCommandError> {
         sheet: None,
         inputs: data.table.as_ref().map_or(vec![], |table| table.names()),
         rows: rows.into_iter().map(row).collect(),
+        left_out: 0,
     })
 }
 
 /// The same for people.
 fn text(preview: &Preview) -> String {
+    let more = match preview.left_out {
+        0 => String::new(),
+        1 => "and 1 more class\n".to_owned(),
+        n => format!("and {n} more classes\n"),
+    };
     if let Some(sheet) = &preview.sheet {
         let rows = preview.rows.iter().enumerate();
         let rows = rows.map(|(i, row)| format!("  row {}  {}\n", i + 1, row.class));
-        return format!("{} holds\n{}", sheet.display(), rows.collect::<String>());
+        let rows: String = rows.collect();
+        return format!("{} holds\n{rows}{more}", sheet.display());
     }
     let mut text = match preview.inputs.is_empty() {
         true => String::new(),
@@ -111,7 +124,7 @@ fn text(preview: &Preview) -> String {
             let _ = writeln!(text, "{}: {example}", row.class);
         }
     }
-    text
+    text + &more
 }
 
 /// The inputs of an example: the characters of a text, or else numbers.

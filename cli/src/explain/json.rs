@@ -10,8 +10,10 @@ use fedround_passes::tensor::cost;
 use serde::Serialize;
 
 use super::compute::place;
+use super::phase_marks::{Mark, marks};
 use super::privacy;
 use super::replays::{Loop, loops};
+use super::traffic::nominal_words;
 use crate::compilation::Compiled;
 use crate::compile_args::ExplainArgs;
 use crate::error::CliError;
@@ -26,6 +28,9 @@ pub(super) struct Explained {
     auxiliaries: BTreeMap<String, String>,
     data: String,
     clients: usize,
+    /// The words that `parameters` and `bytes` are of, where the vocabulary is known only from files that are
+    /// not read; `null` of other data.
+    nominal_words: Option<usize>,
     /// By layer and name, as in `fedavg.lr`.
     hyper: BTreeMap<String, toml::Value>,
     /// Those of `hyper` that change nothing.
@@ -38,6 +43,9 @@ pub(super) struct Explained {
 struct Phase {
     /// `null` of an algorithm with one phase.
     phase: Option<String>,
+    first_round: usize,
+    /// `null` of the last phase, which has no end.
+    last_round: Option<usize>,
     /// The algorithm box.
     algorithm: String,
     parameters: usize,
@@ -55,6 +63,8 @@ struct Phase {
 struct Row {
     /// `down`, `up` or `across`.
     direction: &'static str,
+    /// Clients that it is sent to or by; `null` where that depends on the round.
+    cohort: Option<usize>,
     what: &'static str,
     derived_from: String,
     protected_by: String,
@@ -69,8 +79,9 @@ struct Segment {
     name: String,
     /// `client`, `server` or `server for each client`.
     runs_on: &'static str,
-    /// How often a round runs it, for a client with `--examples` examples.
-    runs_a_round: u64,
+    /// How often a round runs it, for a client with `--examples` examples; `null` in a loop over rows, of which
+    /// there may be any number.
+    runs_a_round: Option<u64>,
     /// Of one time, like the two below.
     flops: u64,
     bytes_moved: u64,
@@ -88,35 +99,38 @@ impl Explained {
             let name = format!("{}.{}", field.layer, field.field.name);
             (name, to_toml(&field.value))
         };
-        let phases = compiled.program.phases().into_iter();
+        let phases = marks(&compiled.program).into_iter();
         Ok(Self {
             spec: args.subject.spec.clone(),
             model: args.subject.model.clone(),
             auxiliaries: compiled.auxiliaries.clone(),
             data: args.subject.data.clone(),
             clients: args.subject.clients,
+            nominal_words: nominal_words(&args.subject),
             hyper: fields.map(hyper).collect(),
             not_used,
             phases: phases
-                .map(|(name, program)| phase(args, name, program))
+                .map(|(mark, program)| phase(args, mark, program))
                 .collect::<Result<_, _>>()?,
         })
     }
 }
 
-fn phase(args: &ExplainArgs, phase: Option<String>, program: &Program) -> Result<Phase, CliError> {
+fn phase(args: &ExplainArgs, mark: Mark, program: &Program) -> Result<Phase, CliError> {
     let (linked, clients) = (program.linked(), args.subject.clients);
     let cohort = program.cohort_size(clients);
     let graphs = program.graphs(program.batch_size())?;
     let segments = graphs.iter().zip(runs(program.schedule())).enumerate();
     Ok(Phase {
-        phase,
+        phase: mark.name,
+        first_round: mark.first_round,
+        last_round: mark.last_round,
         algorithm: algorithm_box(linked),
         parameters: program.parameter_count(),
         cohort,
         wire: wire(linked)
             .iter()
-            .map(|value| row(value, program))
+            .map(|value| row(value, program, clients))
             .collect(),
         loops: loops(program),
         privacy: privacy(args, program),
@@ -126,7 +140,10 @@ fn phase(args: &ExplainArgs, phase: Option<String>, program: &Program) -> Result
                 Segment {
                     name: program.segment_name(i),
                     runs_on: place(&runs),
-                    runs_a_round: runs.loops.count(args.examples),
+                    runs_a_round: match runs.rows {
+                        Some(_) => None,
+                        None => Some(runs.loops.count(args.examples)),
+                    },
                     flops: cost.flops,
                     bytes_moved: cost.read + cost.written,
                     peak_bytes: cost.peak,
@@ -136,8 +153,9 @@ fn phase(args: &ExplainArgs, phase: Option<String>, program: &Program) -> Result
     })
 }
 
-fn row(value: &Wire, program: &Program) -> Row {
+fn row(value: &Wire, program: &Program, clients: usize) -> Row {
     Row {
+        cohort: value.cohort.and_then(|v| program.cohort(v, clients)),
         direction: match value.direction {
             Direction::Down => "down",
             Direction::Up => "up",

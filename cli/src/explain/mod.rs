@@ -3,6 +3,7 @@
 
 mod compute;
 mod json;
+mod phase_marks;
 mod replays;
 mod traffic;
 
@@ -15,6 +16,7 @@ use fedround_exec::{Program, Target};
 use fedround_passes::fed::mechanisms;
 use fedround_passes::report::explain as algorithm_box;
 
+pub(crate) use phase_marks::marks;
 #[cfg(feature = "flower")]
 pub(crate) use traffic::what_crosses;
 

@@ -3,13 +3,14 @@
 
 use std::fmt::Write;
 
+use fedround_data::DatasetInfo;
 use fedround_exec::Program;
 use fedround_ir::fed::{FedOp, Op, OpKind, Value};
 use fedround_passes::report::{
     Count, Direction, Wire, gathered_values, wire, wire_cells, wire_totals,
 };
 
-use crate::compile_args::ExplainArgs;
+use crate::compile_args::{ExplainArgs, Subject};
 use crate::table::{columns, wrapped};
 use crate::terminal::{bytes, grouped};
 
@@ -52,6 +53,13 @@ pub(super) fn traffic(args: &ExplainArgs, model: &str, program: &Program) -> Str
         model,
         args.subject.data,
     );
+    if let Some(words) = nominal_words(&args.subject) {
+        let _ = writeln!(
+            text,
+            "  P is of {} words; the data's own vocabulary is known from its files only",
+            grouped(words as u64)
+        );
+    }
     let reads_public = |op: &Op| matches!(op.kind, OpKind::Fed(FedOp::Public(..)));
     if program.linked().all_ops().any(reads_public) {
         text += "  Public examples are not sent: the server and every client have them (--public-share)\n";
@@ -73,6 +81,12 @@ pub(super) fn traffic(args: &ExplainArgs, model: &str, program: &Program) -> Str
     text
 }
 
+/// The size of the vocabulary for which a program is compiled while the files of bundled texts are not read;
+/// `None` of other data.
+pub(super) fn nominal_words(subject: &Subject) -> Option<usize> {
+    DatasetInfo::find(&subject.data).ok()?.words
+}
+
 /// Where clients take turns.
 pub(super) fn turns(program: &Program) -> Vec<&Op> {
     let ops = program.linked().all_ops();
@@ -80,8 +94,8 @@ pub(super) fn turns(program: &Program) -> Vec<&Op> {
         .collect()
 }
 
-/// What crosses in a round: of one client and of all, for each cohort.
-fn cohorts(clients: usize, rows: &[Wire], program: &Program) -> String {
+/// The cohorts of a wire table, in the order in which their numbers are shown; one where nothing crosses.
+pub(super) fn in_order(rows: &[Wire]) -> Vec<Option<Value>> {
     let mut all: Vec<Option<Value>> = vec![];
     for row in rows {
         if !all.contains(&row.cohort) {
@@ -91,6 +105,12 @@ fn cohorts(clients: usize, rows: &[Wire], program: &Program) -> String {
     if all.is_empty() {
         all.push(None);
     }
+    all
+}
+
+/// What crosses in a round: of one client and of all, for each cohort.
+fn cohorts(clients: usize, rows: &[Wire], program: &Program) -> String {
+    let all = in_order(rows);
     let of = |cohort: Option<Value>, direction| {
         let rows = rows.iter();
         let rows = rows.filter(move |row| row.cohort == cohort && row.direction == direction);
@@ -129,25 +149,34 @@ fn cohorts(clients: usize, rows: &[Wire], program: &Program) -> String {
     text
 }
 
-/// What the server holds of all clients of a cohort at once; nothing where it adds all of it up.
+/// What the server holds of all clients of a cohort at once, or of the one that takes its turn; nothing where it
+/// adds all of it up.
 pub(super) fn held_at_once(args: &ExplainArgs, program: &Program) -> String {
-    let cohort = program.cohort_size(args.subject.clients);
-    let lines = gathered_values(program.linked()).into_iter().map(|held| {
+    let size = |row: &Wire| program.cohort(row.cohort?, args.subject.clients);
+    let all = gathered_values(program.linked());
+    let lines = all.iter().map(|held| {
         let row = &held.row;
-        let of_all = row.bytes(program).zip(cohort);
+        let of_all = row.bytes(program).zip(size(row));
         let of_all = of_all.map(|(each, m)| format!(", {} of {m}", bytes((each * m) as u64)));
+        let (m, of) = match held.in_turn {
+            true => ("", " of the client whose turn it is".to_owned()),
+            false => ("m · ", of_all.unwrap_or_default()),
+        };
         format!(
-            "  m · {} bytes of {}{}; gathered at {}\n",
+            "  {m}{} bytes of {}{of}; gathered at {}\n",
             row.formula(),
             row.noun(),
-            of_all.unwrap_or_default(),
             held.loc,
         )
     });
     let lines: String = lines.collect();
+    let of_all = match all.iter().any(|held| !held.in_turn) {
+        true => ", of all m clients of a cohort",
+        false => "",
+    };
     match lines.is_empty() {
         true => lines,
-        false => format!("\nHeld at once, of all m clients of a cohort\n{lines}"),
+        false => format!("\nHeld at once{of_all}\n{lines}"),
     }
 }
 

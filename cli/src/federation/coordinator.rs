@@ -21,8 +21,8 @@ use crate::error::CliError;
 use crate::faults::FaultArgs;
 use crate::interrupt::listen;
 use crate::run::{
-    CheckpointEvery, Clock, FEDERATION, Job, Progress, last_checkpoint, lock, lock_if_there, open,
-    report, warn_of_delta,
+    CheckpointEvery, Clock, FEDERATION, Job, Progress, check_unchanged, last_checkpoint, lock,
+    lock_if_there, open, report, warn_of_delta,
 };
 use crate::settings::Settings;
 use crate::terminal::tell;
@@ -42,16 +42,20 @@ pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<E
     // A folder is made once it is known that the algorithm can run.
     let held = lock_if_there(state)?;
     let found = last_checkpoint(state)?;
+    if found.is_some() {
+        check_unchanged(state, settings.data.name(), &data)?;
+    }
     let archive = found.as_ref().map(|found| &found.archive);
     let mut job = Job::to_restore(catalog, &settings, data, archive)?;
     warn(job.program());
     warn_of_delta(&job);
-    job.uses(catalog)?.told(args.quiet).check(&settings.spec)?;
+    job.uses(catalog)?.told().check(&settings.spec)?;
     let graph = job.check_parties()?;
     if settings.run.ensemble && job.simulation().has_personal_models() {
         return Err(FederationError::Ensemble.into());
     }
     let app = ClientApp::read(&job, args)?;
+    let secret = superlink_run::secret(args)?;
 
     let lock = match held {
         Some(lock) => lock,
@@ -73,7 +77,8 @@ pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<E
     // Until now a signal ends the process, and from here on what it waits for.
     let stop = listen();
     let bundle = app.as_ref().map(|app| &app.bundle);
-    let Some(coordinator) = superlink_run::take(&connection, args, bundle)? else {
+    let with = (bundle, secret.as_ref());
+    let Some(coordinator) = superlink_run::take(&connection, args, with)? else {
         let signal = stop.signal();
         let name = signal.map_or("a signal", |signal| signal.name());
         tell!("stopped by {name} before the run began");
@@ -89,7 +94,8 @@ pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<E
     }
     let quiet = args.quiet;
     let tell_notice = move |notice| {
-        if !quiet {
+        let changes_results = matches!(notice, Notice::Failed(..) | Notice::Refused(..));
+        if !quiet || changes_results {
             say(&notice);
         }
     };

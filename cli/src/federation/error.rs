@@ -63,6 +63,12 @@ pub(crate) enum FederationError {
         /// Where the rounds are.
         kept: Option<String>,
     },
+    #[error("{source}")]
+    Secret {
+        source: FlowerError,
+        /// The file of the secret that was given, if one was.
+        given: Option<PathBuf>,
+    },
     #[error("run {run} is not pending or running at the SuperLink")]
     NotRunning { run: u64 },
 }
@@ -86,6 +92,13 @@ impl FederationError {
             Self::Connect(error) => of_connection(error)?.to_owned(),
             Self::Flower(FlowerError::OtherRunPending { other, .. }) => format!(
                 "`fedround federation stop {other} --superlink URL` stops a run whose coordinator is gone; `fedround federation status` lists all"
+            ),
+            Self::Secret { given: None, .. } => {
+                "--secret FILE has the secret with which the SuperLink was started (--superexec-auth-secret-file)".to_owned()
+            }
+            Self::Secret { given: Some(file), .. } => format!(
+                "the SuperLink was started with another secret than that of {} (--superexec-auth-secret-file), or its clock differs",
+                file.display()
             ),
             Self::NotRunning { .. } => "`fedround federation status` lists the runs".to_owned(),
             Self::NothingTrained { kept, .. } => {

@@ -23,16 +23,28 @@ pub(crate) struct LinkArgs {
     pub plaintext: bool,
 }
 
+/// How long a SuperLink is tried again by a command whose answer somebody waits for: it may be busy.
+const SHORT: Duration = Duration::from_secs(2);
+
 impl LinkArgs {
-    /// Checks that a SuperLink of a known version is there.
+    /// Checks that a SuperLink of a known version is there. One that does not answer may be about to start, and is waited
+    /// for.
     pub fn open(&self) -> Result<Connection, FederationError> {
-        let settings = ConnectionSettings {
+        Ok(Connection::open(self.settings())?)
+    }
+
+    /// The same without waiting for one that is not there.
+    pub fn open_now(&self) -> Result<Connection, FederationError> {
+        Ok(Connection::open(self.settings().with_patience(SHORT))?)
+    }
+
+    fn settings(&self) -> ConnectionSettings {
+        ConnectionSettings {
             ca: self.ca.clone(),
             plaintext: self.plaintext,
             stop: stop_signal(),
             ..ConnectionSettings::new(&self.superlink)
-        };
-        Ok(Connection::open(settings)?)
+        }
     }
 }
 

@@ -40,7 +40,7 @@ struct RunRow {
 
 /// Runs the subcommand.
 pub(crate) fn status(args: &StatusArgs) -> Result<(), CliError> {
-    let control = Control::new(&args.link.open()?);
+    let control = Control::new(&args.link.open_now()?);
     let nodes = control.nodes().map_err(FederationError::from)?;
     let runs = control.runs(RUNS).map_err(FederationError::from)?;
     let status = Status {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use fedround::federation::RunEnd;
 use fedround_flower::{
-    Connection, Control, Coordinator, ExecutorSecret, Fab, FlowerError, RunId, RunOutcome,
+    Connection, Control, Coordinator, ExecutorSecret, Fab, FlowerError, Reason, RunId, RunOutcome,
 };
 
 use super::args::CoordinatorArgs;
@@ -22,7 +22,7 @@ const TURN: Duration = Duration::from_secs(300);
 pub(super) fn take(
     connection: &Connection,
     args: &CoordinatorArgs,
-    bundle: Option<&Fab>,
+    (bundle, secret): (Option<&Fab>, Option<&ExecutorSecret>),
 ) -> Result<Option<Coordinator>, CliError> {
     let state: &Path = &args.state;
     if let Some(earlier) = token::read(state)? {
@@ -36,17 +36,13 @@ pub(super) fn take(
             Err(error) => return Err(FederationError::from(error).into()),
         }
     }
-    let secret = args.secret.as_deref().map(ExecutorSecret::read).transpose();
-    let secret = secret
-        .map_err(FlowerError::from)
-        .map_err(FederationError::from)?;
     let stub = || Fab::stub("fedround", env!("CARGO_PKG_VERSION"));
     let fab = bundle.map_or_else(stub, |bundle| Ok(bundle.clone()));
     let fab = fab.map_err(FederationError::from)?;
     let control = Control::new(connection);
     let run = control.start_run(&fab, "").map_err(FederationError::from)?;
     let waits = |other: RunId| tell!("run {other} is pending at the SuperLink; waiting for it");
-    let turn = (secret.as_ref(), TURN);
+    let turn = (secret, TURN);
     match Coordinator::acquire_in_turn(connection, run, turn, waits) {
         Ok(coordinator) => {
             token::write(state, coordinator.token())?;
@@ -56,10 +52,21 @@ pub(super) fn take(
             withdraw(&control, run, &args.link.superlink);
             match error {
                 FlowerError::Stopped => Ok(None),
+                FlowerError::Call(call) if call.is(Reason::Authentication) => {
+                    let (source, given) = (FlowerError::Call(call), args.secret.clone());
+                    Err(FederationError::Secret { source, given }.into())
+                }
                 error => Err(FederationError::from(error).into()),
             }
         }
     }
+}
+
+/// The secret of the SuperLink, if one is given.
+pub(super) fn secret(args: &CoordinatorArgs) -> Result<Option<ExecutorSecret>, CliError> {
+    let read = args.secret.as_deref().map(ExecutorSecret::read).transpose();
+    let read = read.map_err(FlowerError::from);
+    Ok(read.map_err(FederationError::from)?)
 }
 
 /// Stops a run that nobody will serve: the SuperLink would let every later one wait for it.

@@ -7,7 +7,9 @@ mod mean_weights;
 mod observations;
 mod pictures;
 mod report;
+mod section;
 mod subject;
+mod traffic;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,7 +40,8 @@ const REPORT: &str = "report.json";
 pub(crate) fn inspect(catalog: &Catalog, args: &InspectArgs) -> Result<ExitCode, CliError> {
     let tests = TestArgs::default();
     let given = args.settings.of_experiments();
-    let mut settings = Settings::resolve(&given, &tests, args.spec.as_deref(), args.seed)?;
+    let settings = Settings::resolve(&given, &tests, args.spec.as_deref(), args.seed)?;
+    let mut settings = settings.fitted(catalog)?;
     // Both are measured of a whole run; adversaries are part of every report here.
     (settings.run.ensemble, settings.run.adversary) = (false, false);
     catalog.algorithm(&settings.spec, &settings.hypers)?;
@@ -50,7 +53,7 @@ pub(crate) fn inspect(catalog: &Catalog, args: &InspectArgs) -> Result<ExitCode,
         attack::check(&settings.spec, &run)?;
     }
     warn(run.program());
-    let uses = catalog.uses(&settings, &run)?.told(args.quiet);
+    let uses = catalog.uses(&settings, &run)?.told();
     uses.check(&settings.spec)?;
     let dir = folder(args, &settings)?;
     let stop = listen();

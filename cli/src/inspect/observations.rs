@@ -23,6 +23,8 @@ pub(super) struct Round {
     pub train_loss: f64,
     pub bytes_up: u64,
     pub bytes_down: u64,
+    /// Between clients.
+    pub bytes_across: u64,
 }
 
 /// How far parameters that clients send are apart, before the server takes them together: a line of
@@ -116,6 +118,7 @@ impl Observations {
             train_loss: ended.train_loss,
             bytes_up: ended.bytes_up,
             bytes_down: ended.bytes_down,
+            bytes_across: ended.bytes_across,
         });
         let wire = match self.rows.is_empty() && self.models.is_empty() {
             true => vec![],

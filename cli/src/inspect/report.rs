@@ -10,11 +10,12 @@ use super::leakage::{Correlation, Images};
 use super::mean_weights::{Weighing, weighings};
 use super::observations::sizes;
 use super::observations::{Shared, Spread};
+use super::section::section;
 use super::subject::Subject;
+use super::traffic::{Phase, phases, traffic};
 use crate::error::CliError;
 use crate::files::write_csv;
-use crate::table::{BORDERS, table};
-use crate::terminal::{bytes, percent};
+use crate::terminal::percent;
 
 const ROUNDS: &str = "rounds.csv";
 const VARIANCE: &str = "variance.csv";
@@ -44,17 +45,6 @@ pub(super) struct Report {
     random: bool,
     #[serde(skip)]
     files: Vec<String>,
-}
-
-/// What crossed in a phase of the algorithm.
-#[derive(Debug, Serialize)]
-pub(super) struct Phase {
-    pub name: String,
-    pub rounds: usize,
-    pub bytes_up: u64,
-    pub bytes_down: u64,
-    /// Of both directions of the last phase.
-    pub of_last: f64,
 }
 
 /// Rows that the server had of clients.
@@ -119,18 +109,7 @@ impl Report {
     /// For people.
     pub fn text(&self, dir: &Path) -> String {
         let mut text = String::new();
-        let rows = self.phases.iter().map(|p| {
-            let (up, down) = (bytes(p.bytes_up), bytes(p.bytes_down));
-            [
-                p.name.clone(),
-                p.rounds.to_string(),
-                up,
-                down,
-                percent(p.of_last),
-            ]
-        });
-        let heads = ["traffic", "rounds", "up", "down", "of the last phase's"];
-        text += &section(&heads, rows);
+        text += &traffic(&self.phases);
         text += &self.models();
         let rows = self.shared.iter().map(|s| {
             let images = s.images.as_ref();
@@ -213,18 +192,6 @@ impl Report {
     }
 }
 
-/// A table's text; nothing without rows.
-fn section<R: IntoIterator<Item = String>>(
-    heads: &[&str],
-    rows: impl Iterator<Item = R>,
-) -> String {
-    let mut rows = rows.peekable();
-    match rows.peek() {
-        Some(_) => format!("{}\n", table(BORDERS, heads, heads.len(), rows)),
-        None => String::new(),
-    }
-}
-
 /// `10 of 1×28×28`, or of rows without dimensions, such as labels, `8 numbers`.
 fn shape_of_rows(rows: usize, shape: &[usize]) -> String {
     let sizes: Vec<String> = shape.iter().map(ToString::to_string).collect();
@@ -232,34 +199,6 @@ fn shape_of_rows(rows: usize, shape: &[usize]) -> String {
         [] => format!("{rows} numbers"),
         _ => format!("{rows} of {}", sizes.join("×")),
     }
-}
-
-fn phases(subject: &Subject<'_>) -> Vec<Phase> {
-    let named = subject.run.simulation().program().phases();
-    let mut all: Vec<Phase> = vec![];
-    for (i, (name, _)) in named.into_iter().enumerate() {
-        let rounds = subject
-            .observations
-            .rounds
-            .iter()
-            .filter(|r| r.phase == i + 1);
-        let (n, up, down) = rounds.fold((0, 0, 0), |(n, up, down), r| {
-            (n + 1, up + r.bytes_up, down + r.bytes_down)
-        });
-        all.push(Phase {
-            name: name.unwrap_or_else(|| "all rounds".to_owned()),
-            rounds: n,
-            bytes_up: up,
-            bytes_down: down,
-            of_last: f64::NAN,
-        });
-    }
-    let total = |p: &Phase| (p.bytes_up + p.bytes_down) as f64;
-    let last = all.last().map_or(f64::NAN, total);
-    for phase in &mut all {
-        phase.of_last = total(phase) / last;
-    }
-    all
 }
 
 fn entry(subject: &Subject<'_>, shared: &Shared, file: Option<String>) -> Result<Entry, CliError> {

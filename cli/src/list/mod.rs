@@ -5,10 +5,11 @@ mod json;
 use clap::ValueEnum;
 use fedround_data::DATASETS;
 use fedround_data::partition::PARTITIONS;
-use fedround_dsl::{Entry, Field, Hyper};
+use fedround_dsl::{Entry, Field, Hyper, SpecError};
 use fedround_ir::fed::HyperValue;
 use fedround_models::{AUXILIARIES, MODELS};
 
+use crate::aliases;
 use crate::args::{ListArgs, Listing};
 use crate::catalog::Catalog;
 use crate::dead_hypers::{NOT_USED, NOT_USED_MEANS};
@@ -31,8 +32,11 @@ pub(crate) fn list(catalog: &Catalog, args: &ListArgs) -> Result<(), CliError> {
         None => all.to_vec(),
         Some(what) => match kind(what) {
             Some(listing) => vec![listing],
-            None if args.json => return print(&as_json(&json::spec(catalog, what)?)?),
-            None => return print(&in_full(catalog, what)?),
+            None if args.json => {
+                let spec = json::spec(catalog, what).map_err(or_kind)?;
+                return print(&as_json(&spec)?);
+            }
+            None => return print(&in_full(catalog, what).map_err(or_kind)?),
         },
     };
     if args.json {
@@ -41,6 +45,31 @@ pub(crate) fn list(catalog: &Catalog, args: &ListArgs) -> Result<(), CliError> {
     let sections = wanted.into_iter();
     let sections: Vec<String> = sections.map(|listing| section(catalog, listing)).collect();
     print(&sections.join("\n"))
+}
+
+/// The error of a word that is no algorithm, with the kind of list that was meant if that is nearer.
+fn or_kind(error: CliError) -> CliError {
+    let CliError::Spec(SpecError::Unknown {
+        name,
+        nearest,
+        known,
+    }) = error
+    else {
+        return error;
+    };
+    let kinds = Listing::value_variants().iter();
+    let kinds: Vec<String> = kinds
+        .filter_map(|kind| Some(kind.to_possible_value()?.get_name().to_owned()))
+        .collect();
+    let all = kinds.iter().chain(&known).map(String::as_str);
+    let near = aliases::kind(&name).or_else(|| fedround_names::nearest(&name, all));
+    let kind = near.filter(|near| kinds.iter().any(|kind| kind == near));
+    let nearest = kind.map(str::to_owned).or(nearest);
+    CliError::Spec(SpecError::Unknown {
+        name,
+        nearest,
+        known,
+    })
 }
 
 /// An algorithm with its whole documentation and the hyper-parameters of all of its layers.

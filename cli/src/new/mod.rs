@@ -27,9 +27,11 @@ const IGNORED: &str = "/target\n/runs\n*.snap.new\n";
 
 const EXAMPLES: &str = "\
 Examples:
-  fedround new my-algorithm                          a plug-in over any algorithm
-  fedround new my-algorithm --base fedprox           a copy of FedProx, to be changed
-  fedround new my-algorithm --path ../fedround       with a checkout of fedround
+  fedround new my-algorithm --path fedround                   a plug-in over any algorithm
+  fedround new my-algorithm --path fedround --base fedprox    a copy of FedProx, to be changed
+
+Here fedround is a clone of the repository, and the new folder is beside it. Until the crates of
+this version are published, a crate without --path cannot be built.
 
 Then, in the folder: cargo test, cargo run --release -- run myalgorithm";
 

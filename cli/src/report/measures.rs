@@ -55,6 +55,16 @@ pub(super) fn of_runs(groups: &[Group]) -> Vec<Measure> {
             Axis::Number("perplexity"),
             |line| line.test_perplexity,
         ),
+        Measure::new(
+            "Area under the ROC curve, test set",
+            Axis::Share("AUC"),
+            |line| line.test_auc,
+        ),
+        Measure::new(
+            "Area under the ROC curve, clients' own tests",
+            Axis::Share("AUC"),
+            |line| Some(line.local_auc?.mean),
+        ),
         bleu(0),
         bleu(3),
         Measure::new("VQA accuracy", share, |line| line.test_vqa_accuracy),
@@ -186,6 +196,12 @@ pub(super) fn facts(run: &Record) -> Vec<(String, String)> {
     if let Some(perplexity) = run.perplexity {
         facts.push(("perplexity".to_owned(), format!("{perplexity:.3}")));
     }
+    if let Some(auc) = run.auc {
+        facts.push(("AUC of the test set".to_owned(), percent(auc)));
+    }
+    if let Some(local) = run.local_auc {
+        facts.push(("AUC of clients' tests".to_owned(), percent(local.mean)));
+    }
     if let Some(all) = run.bleu {
         let score = |score: Option<f64>| score.map_or("-".to_owned(), percent);
         facts.push(("BLEU-1".to_owned(), score(all[0])));
@@ -211,7 +227,7 @@ mod tests {
             let text = format!(r#"{{"round": {round}, "bytes_up": 0, "bytes_down": 0{extra}}}"#);
             serde_json::from_str(&text).unwrap()
         };
-        let evaluated = r#", "evaluations": {"fine-tuned": {"mean": 0.75}}, "test_bleu": [0.5, 0.4, 0.3, null]"#;
+        let evaluated = r#", "evaluations": {"fine-tuned": {"mean": 0.75}}, "test_auc": 0.9, "test_bleu": [0.5, 0.4, 0.3, null]"#;
         let group = |name: &str, lines: Vec<Line>| Group {
             name: name.to_owned(),
             runs: vec![Record::of_lines(lines)],
@@ -230,6 +246,8 @@ mod tests {
         let drawn: Vec<(&str, usize)> = measures.iter().map(|m| (&*m.title, drawn(m))).collect();
         let expected = [
             ("Perplexity of the test set", 0),
+            ("Area under the ROC curve, test set", 1),
+            ("Area under the ROC curve, clients' own tests", 0),
             ("BLEU-1 of the test set", 1),
             ("BLEU-4 of the test set", 0),
             ("VQA accuracy", 0),

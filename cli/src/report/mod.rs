@@ -24,6 +24,7 @@ use crate::drawing::convert_all;
 use crate::error::CliError;
 use crate::files::{json, write_text};
 use crate::run::CONFIG;
+use crate::several_runs::SeveralRuns;
 use crate::terminal::{print, tell};
 
 /// The page's file in the folder.
@@ -46,7 +47,11 @@ pub(super) fn report(catalog: &Catalog, args: &ReportArgs) -> Result<(), CliErro
     };
     let page = match write(catalog, &args.dir) {
         // The folder of an inspection, for one.
-        Err(CliError::NothingToReport { .. }) if !drawings.is_empty() && !args.open => None,
+        Err(CliError::NothingToReport { .. } | CliError::SeveralRuns { .. })
+            if !drawings.is_empty() && !args.open =>
+        {
+            None
+        }
         page => Some(page?),
     };
     let name = |path: &PathBuf| path.display().to_string();
@@ -76,8 +81,15 @@ pub(super) fn write(catalog: &Catalog, dir: &Path) -> Result<PathBuf, CliError> 
     } else if dir.join(CONFIG).exists() {
         run::page(catalog, dir)?
     } else {
-        return Err(CliError::NothingToReport {
-            dir: dir.to_owned(),
+        return Err(match SeveralRuns::below(dir).map(Box::new) {
+            // A comparison that was killed has not written what its runs come to.
+            Some(found) => CliError::SeveralRuns {
+                found,
+                resumed: false,
+            },
+            None => CliError::NothingToReport {
+                dir: dir.to_owned(),
+            },
         });
     };
     let path = dir.join(PAGE);

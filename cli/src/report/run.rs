@@ -11,11 +11,12 @@ use super::page::{self, code, facts, missing, section, table};
 use super::tiles;
 use super::{algorithm, measures, phases, privacy};
 use crate::catalog::Catalog;
+use crate::command_line::quoted;
 use crate::compare::{Line, Record};
 use crate::error::CliError;
 use crate::plot::{Axis, Chart, HeatMap, Series};
 use crate::run::{CONFIG, Models, SUMMARY};
-use crate::terminal::{bytes, percent, quoted};
+use crate::terminal::{bytes, percent};
 
 /// The page of the run in a folder.
 pub(super) fn page(catalog: &Catalog, dir: &Path) -> Result<Markup, CliError> {

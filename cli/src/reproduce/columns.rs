@@ -29,6 +29,8 @@ pub(super) enum Of {
     Vqa,
     /// The mean over clients of the accuracy on their own test examples.
     Local,
+    /// The area under the classifier's ROC curve, the mean over clients on their own test examples.
+    LocalAuc,
     /// The accuracy of the client that joins late on its own test examples; `Local` is then of the others.
     Newcomer,
     /// The test accuracy of all clients' models together.

@@ -116,6 +116,7 @@ fn value(
         Of::BestBleu => percent(run.best_bleu),
         Of::Vqa => percent(run.vqa_accuracy),
         Of::Local => percent(run.local_accuracy.as_ref().map(|local| local.mean)),
+        Of::LocalAuc => percent(run.local_auc.as_ref().map(|local| local.mean)),
         Of::Newcomer => percent(run.newcomer_accuracy),
         // Where clients have no models of their own, theirs is the global one.
         Of::NewTest => percent(run.ensemble_accuracy.or(run.test_accuracy)),

@@ -16,10 +16,10 @@ use super::run_id::{RUN_ID, RunId};
 use super::track::{CLIENT_TABLE, EVENTS, TABLE, Track, Tracker};
 use crate::config::Config;
 use crate::error::CliError;
+pub(crate) use crate::file_names::CONFIG;
 use crate::files::remove_file;
 use crate::plot::PhaseMark;
 
-pub(crate) const CONFIG: &str = "config.toml";
 pub(crate) const METRICS: &str = "metrics.jsonl";
 pub(crate) const SUMMARY: &str = "summary.json";
 /// The sizes and digests of the others.

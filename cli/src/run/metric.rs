@@ -78,6 +78,12 @@ pub(super) struct Metric {
     /// Perplexity on the test set, if the model predicts next characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test_perplexity: Option<f64>,
+    /// Area under the ROC curve of the server's model on the test set, if there are two classes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test_auc: Option<f64>,
+    /// The same over the clients' own test examples.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub local_auc: Option<ClientSummary>,
     pub bytes_up: u64,
     pub bytes_down: u64,
     /// Bytes sent from clients to other clients.
@@ -150,6 +156,8 @@ impl Metric {
             test_bleu: scores.and_then(|s| s.bleu),
             test_vqa_accuracy: scores.and_then(|s| s.vqa_accuracy),
             test_perplexity: scores.and_then(|s| s.perplexity),
+            test_auc: server.and_then(|s| s.auc),
+            local_auc: scores.and_then(|s| s.local_auc),
             bytes_up: round.bytes_up,
             bytes_down: round.bytes_down,
             bytes_across: round.bytes_across,

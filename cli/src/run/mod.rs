@@ -2,6 +2,7 @@
 
 mod args;
 mod capture_summary;
+mod changed_data;
 mod checkpoint_every;
 mod checkpoints;
 mod class_rows;
@@ -31,6 +32,7 @@ use std::process::ExitCode;
 use fedround::experiment::{ExperimentError, Status};
 
 pub(crate) use args::{EngineArgs, ResumeArgs, RunArgs, SettingArgs, TestArgs};
+pub(crate) use changed_data::{check_like, check_unchanged};
 pub(crate) use checkpoint_every::{CheckpointEvery, CheckpointEveryError};
 pub(crate) use checkpoints::{has_any as has_checkpoint, last as last_checkpoint};
 #[cfg(feature = "flower")]
@@ -52,6 +54,8 @@ pub(crate) use run_id::RunId;
 pub(crate) use training::{Clock, Job};
 
 use crate::catalog::Catalog;
+use crate::client_names;
+use crate::cohort_note::one_of_several;
 use crate::compilation::warn;
 use crate::error::{CliError, KeptRounds};
 use crate::files::json;
@@ -64,21 +68,25 @@ use summary::Summary;
 pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<ExitCode, CliError> {
     let clock = Clock::start();
     let settings = Settings::resolve(&args.settings, &args.tests, args.spec.as_deref(), args.seed)?;
+    let settings = settings.fitted(catalog)?;
     // Unknown names are errors before any data is read.
     let algorithm = catalog.algorithm(&settings.spec, &settings.hypers)?;
     if let Some(out) = &args.out {
         folder::check_free(out)?;
     }
     let data = settings.load()?;
-    if !args.quiet {
-        data.notes.iter().for_each(|note| tell!("note: {note}"));
-    }
+    let unnamed = client_names::note(&settings.reading, &data, &settings.run.partition);
+    let notes = data.notes.iter().chain(&unnamed);
+    notes.for_each(|note| tell!("note: {note}"));
     let of_pixels = pixels::warning(&*algorithm, &data);
     let mut job = Job::new(catalog, &settings, data)?;
     warn(job.program());
     warn_of_weights(&job, args.quiet);
     warn_of_delta(&job);
-    job.uses(catalog)?.told(args.quiet).check(&settings.spec)?;
+    job.uses(catalog)?.told().check(&settings.spec)?;
+    if let Some(note) = one_of_several(catalog, &job)?.filter(|_| !args.quiet) {
+        tell!("note: {note}");
+    }
     let unreached = phases::unreached(job.program(), settings.rounds);
     for warning in of_pixels.into_iter().chain(unreached) {
         tell!("warning: {warning}");
@@ -111,9 +119,10 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<ExitCode, CliErro
     )
 }
 
-/// Says what a run took from a file of weights.
+/// Says what a run took from a file of weights; if `quiet`, only where that is not the whole model.
 fn warn_of_weights(job: &Job, quiet: bool) {
-    if let Some(weights) = job.loaded_weights().filter(|_| !quiet) {
+    let weights = job.loaded_weights();
+    if let Some(weights) = weights.filter(|weights| !quiet || weights.is_partial()) {
         tell!("note: {}", weights.note());
     }
 }

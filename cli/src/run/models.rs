@@ -34,6 +34,10 @@ pub(super) fn write(
     (keep, with_clients): (Keep, bool),
 ) -> Result<(), CliError> {
     let model = simulation.program().model().model();
+    // A run that goes on replaces the models of its earlier end, also if it has none now.
+    for earlier in [CLIENTS, LAST_CLIENTS] {
+        remove_folder(&folder.dir().join(earlier))?;
+    }
     if simulation.personal_models_are_at_parties() {
         return folder.models(model, report, keep, &only_of_clients(simulation, report)?);
     }
@@ -42,14 +46,17 @@ pub(super) fn write(
         false => None,
     };
     let Some(models) = models else {
-        let left_out = vec![false; report.parameters.len()];
+        let left_out = match simulation.has_personal_models() {
+            true => only_of_clients(simulation, report)?,
+            false => vec![false; report.parameters.len()],
+        };
         return folder.models(model, report, keep, &left_out);
     };
     folder.models(model, report, keep, models.by_clients())?;
     let own = |server: &Parameters, own: Parameters| merged_own(model, server, &own).unwrap_or(own);
     let best = report.best.as_ref().filter(|_| keep.best());
     if let Some(best) = best {
-        let mut clients = ClientFolder::new(folder.dir().join(CLIENTS))?;
+        let mut clients = ClientFolder::new(folder.dir().join(CLIENTS));
         let mut all = best.clients.iter();
         all.try_for_each(|(k, tensors)| {
             clients.write(*k, &own(&best.parameters, tensors.clone()))
@@ -60,12 +67,12 @@ pub(super) fn write(
         (_, Some(_)) => LAST_CLIENTS,
         (_, None) => CLIENTS,
     };
-    let mut clients = ClientFolder::new(folder.dir().join(last))?;
+    let mut clients = ClientFolder::new(folder.dir().join(last));
     models.each(|client, tensors| clients.write(client, &own(&report.parameters, tensors)))
 }
 
-/// The tensors that only clients at parties train, as these told in the last evaluation. If none did, all
-/// tensors are taken for such that the server did not change.
+/// The tensors that only clients train, as the last evaluation told. If it told nothing, all tensors are taken for
+/// such that the server did not change.
 fn only_of_clients(simulation: &Simulation, report: &Report) -> Result<Vec<bool>, CliError> {
     let unchanged = simulation.unchanged_parameters()?;
     let told = report.scores.as_ref().map(|scores| &scores.by_clients);
@@ -78,18 +85,15 @@ fn only_of_clients(simulation: &Simulation, report: &Report) -> Result<Vec<bool>
     })
 }
 
-/// A new folder of what clients have of their own, which replaces an earlier one. Where nobody has
-/// anything there is no folder.
+/// A new folder of what clients have of their own. Where nobody has anything there is no folder.
 struct ClientFolder {
     path: PathBuf,
     made: bool,
 }
 
 impl ClientFolder {
-    fn new(path: PathBuf) -> Result<Self, CliError> {
-        // A run that goes on replaces the models of its earlier end.
-        remove_folder(&path)?;
-        Ok(Self { path, made: false })
+    fn new(path: PathBuf) -> Self {
+        Self { path, made: false }
     }
 
     fn write(&mut self, client: usize, tensors: &Parameters) -> Result<(), CliError> {

@@ -35,7 +35,7 @@ impl Observer for Recorder<'_> {
                 let number = round.number;
                 let text = "too few clients were there (--min-clients), or the algorithm chose nobody, and the model stays; later rounds like it are counted in the summary";
                 self.progress
-                    .note(&format!("round {number} is skipped: {text}"));
+                    .warn(&format!("round {number} is skipped: {text}"));
             }
         }
         let (last, goal) = (report.history.last(), report.goal_round);
@@ -48,14 +48,14 @@ impl Observer for Recorder<'_> {
     }
 
     fn cohort_batch_reduced(&mut self, before: usize, now: usize) {
-        self.progress.note(&format!(
-            "warning: the device's memory does not hold {before} clients in one graph; {now} from now on (--cohort-batch)"
+        self.progress.warn(&format!(
+            "the device's memory does not hold {before} clients in one graph; {now} from now on (--cohort-batch)"
         ));
     }
 
     fn step_not_replayed(&mut self, why: &str) {
-        self.progress.note(&format!(
-            "warning: a local step runs operation by operation instead of as a recorded graph: {why} (--graphs)"
+        self.progress.warn(&format!(
+            "a local step runs operation by operation instead of as a recorded graph: {why} (--graphs)"
         ));
     }
 
@@ -72,8 +72,8 @@ impl Recorder<'_> {
             return;
         }
         let clients: Vec<String> = round.not_finite.iter().map(ToString::to_string).collect();
-        self.progress.note(&format!(
-            "warning: round {}: updates that are not finite are left out, of clients {}; lower the learning rate (--set lr=..), or --on-nan stop ends such a run",
+        self.progress.warn(&format!(
+            "round {}: updates that are not finite are left out, of clients {}; lower the learning rate (--set lr=..), or --on-nan stop ends such a run",
             round.number,
             clients.join(", "),
         ));

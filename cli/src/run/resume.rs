@@ -9,6 +9,7 @@ use fedround_store::FolderLock;
 use toml::Table;
 
 use super::args::{EngineArgs, ResumeArgs, SettingArgs, TestArgs};
+use super::changed_data;
 use super::checkpoints::{self, LoadedCheckpoint};
 use super::folder::{CONFIG, FEDERATION, Folder, lock, remove_states};
 use super::progress::Progress;
@@ -20,6 +21,7 @@ use crate::config_difference::{FREE, difference};
 use crate::error::CliError;
 use crate::interrupt::listen;
 use crate::settings::Settings;
+use crate::several_runs::SeveralRuns;
 use crate::terminal::{in_rounds, tell};
 use crate::weights;
 
@@ -28,7 +30,13 @@ pub(crate) fn resume(catalog: &Catalog, args: &ResumeArgs) -> Result<ExitCode, C
     let (started, dir) = (Instant::now(), &args.dir);
     let has = |file: &str| fs::symlink_metadata(dir.join(file)).is_ok();
     if !has(CONFIG) && !has(checkpoints::CHECKPOINTS) {
-        return Err(CliError::NoRun { dir: dir.clone() });
+        return Err(match SeveralRuns::below(dir).map(Box::new) {
+            Some(found) => CliError::SeveralRuns {
+                found,
+                resumed: true,
+            },
+            None => CliError::NoRun { dir: dir.clone() },
+        });
     }
     if has(FEDERATION) {
         // Here it would train on this machine's own examples.
@@ -61,13 +69,21 @@ pub(crate) fn resume(catalog: &Catalog, args: &ResumeArgs) -> Result<ExitCode, C
         settings.run.server_state = Some(path);
     }
     let data = settings.load()?;
+    if found.is_some() {
+        // Before the run's folder says the new way. Without a checkpoint, all is trained anew on what is there now.
+        changed_data::check_unchanged(dir, settings.data.name(), &data)?;
+    }
     let archive = found.as_ref().map(|found| &found.archive);
     let mut job = Job::to_restore(catalog, &settings, data, archive)?;
     warn_of_weights(&job, args.quiet);
     let stop = listen();
     job.keep_clients(dir)?;
     match &found {
-        Some(found) => job.restore(&found.archive)?,
+        Some(found) => {
+            let restored = job.restore(&found.archive);
+            let name = settings.data.name();
+            restored.map_err(|error| changed_data::explained(error, dir, name))?;
+        }
         None => remove_states(dir)?,
     }
     let (done, left) = job.rounds();

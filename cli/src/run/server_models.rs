@@ -10,6 +10,7 @@ use fedround_models::{Layout, Model, NamedValues, to_safetensors};
 
 use super::folder::{ADAPTERS, Folder, LAST, MODEL};
 use crate::error::CliError;
+use crate::files::remove_file;
 
 impl Folder {
     /// Writes the models that are to be kept, the last one of a run without any evaluation, without the
@@ -54,7 +55,7 @@ impl Folder {
         Ok(true)
     }
 
-    /// Writes the tensors that are not left out; no file of none.
+    /// Writes the tensors that are not left out. Of none there is no file, also if an earlier end of the run had one.
     fn model(
         &self,
         file: &'static str,
@@ -67,7 +68,7 @@ impl Folder {
             .filter(|(_, left_out)| !**left_out);
         let kept: Vec<_> = kept.map(|(leaf, _)| leaf).collect();
         match kept.is_empty() {
-            true => Ok(()),
+            true => remove_file(&self.dir().join(file)),
             false => self.write(file, &tensor_bytes(&self.dir().join(file), &kept)?),
         }
     }

@@ -17,6 +17,7 @@ use super::capture_summary::CaptureSummary;
 use super::fault_counts::FaultCounts;
 use super::metric::{Models, is_zero};
 use super::phases::not_begun;
+use crate::client_names::client_names;
 use crate::config::Config;
 use crate::settings::Settings;
 use crate::weights::LoadedWeights;
@@ -44,6 +45,9 @@ pub(crate) struct Summary {
     pub data: String,
     pub partition: String,
     pub clients: usize,
+    /// What the data calls the clients, by their numbers, if it names them and each is one that it names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub client_names: Vec<String>,
     pub seed: u64,
     pub threads: usize,
     /// The number of completed rounds.
@@ -100,7 +104,13 @@ pub(crate) struct Summary {
     pub rounds_to_goal: Option<usize>,
     /// Accuracy over the clients' own test examples, if they have any.
     pub local_accuracy: Option<ClientSummary>,
-    /// The same for the algorithm's named evaluations, by name.
+    /// Area under the ROC curve of the server's model on the test set, if there are two classes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auc: Option<f64>,
+    /// The same over the clients' own test examples.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub local_auc: Option<ClientSummary>,
+    /// Accuracy over clients for the algorithm's named evaluations, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub evaluations: BTreeMap<String, ClientSummary>,
     /// Accuracy of the late client on its own examples; `local_accuracy` is of the other clients.
@@ -195,6 +205,7 @@ impl Summary {
             data: settings.data.name(),
             partition: settings.run.partition.to_string(),
             clients: settings.run.clients,
+            client_names: names(settings, run),
             seed: settings.run.seed,
             threads: settings.run.threads,
             rounds: report.rounds(),
@@ -219,6 +230,8 @@ impl Summary {
             goal: settings.run.goal,
             rounds_to_goal: report.goal_round,
             local_accuracy: scores.and_then(|scores| scores.local),
+            auc: server.and_then(|scores| scores.auc),
+            local_auc: scores.and_then(|scores| scores.local_auc),
             evaluations: scores.map(|s| s.evaluations.clone()).unwrap_or_default(),
             newcomer_accuracy: scores.and_then(|scores| scores.late_client),
             ensemble_accuracy: report.ensemble_accuracy,
@@ -248,6 +261,15 @@ impl Summary {
             out: dir.display().to_string(),
             version: env!("CARGO_PKG_VERSION"),
         }
+    }
+}
+
+/// The names of the clients, where each is in the simulation: not so if all of their examples are in one place.
+fn names(settings: &Settings, run: &Run) -> Vec<String> {
+    let own = &run.simulation().dataset().client_indices;
+    match own.len() == settings.run.clients {
+        true => client_names(run.data(), &settings.run.partition, own),
+        false => vec![],
     }
 }
 

@@ -75,7 +75,11 @@ fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
     ]);
     if let Some(spent) = &summary.privacy {
         let mut text = match spent.epsilon {
-            Some(epsilon) => format!("ε = {epsilon} at δ = {}", delta_text(spent.delta)),
+            Some(epsilon) => format!(
+                "ε = {epsilon} at δ = {}, of what is sent with noise",
+                delta_text(spent.delta)
+            ),
+            None if !spent.has_noise() => "no round has added noise yet".to_owned(),
             None => "no bound on ε is known; summary.json says why".to_owned(),
         };
         if spent.noise == NoiseSource::Reproducible {
@@ -96,7 +100,7 @@ fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
         rows.insert(after, ("ensemble accuracy", percent(ensemble)));
     }
     for exposed in &summary.adversary {
-        rows.insert(after, ("AUC of adversaries", auc(exposed)));
+        rows.insert(after, ("AUC of adversaries", found(exposed)));
     }
     if let Some(bleu) = summary.bleu {
         let bleu = bleu.map(|score| format!("{:.2}", 100.0 * score));
@@ -107,6 +111,12 @@ fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
     }
     if let Some(perplexity) = summary.perplexity {
         rows.insert(after, ("perplexity", format!("{perplexity:.3}")));
+    }
+    if let Some(local) = &summary.local_auc {
+        rows.insert(after, ("AUC of clients' tests", spread(local)));
+    }
+    if let Some(auc) = summary.auc {
+        rows.insert(after, ("AUC of the test set", percent(auc)));
     }
     if let Some(chosen) = choice(summary) {
         rows.insert(after, ("chosen accuracy", chosen));
@@ -158,7 +168,7 @@ fn not_finite(summary: &Summary) -> Option<String> {
 }
 
 /// What adversaries find of an attribute.
-fn auc(exposed: &AttributeAuc) -> String {
+fn found(exposed: &AttributeAuc) -> String {
     let [along, after] =
         [exposed.along, exposed.auc].map(|auc| auc.map_or("-".to_owned(), percent));
     let attribute = &exposed.attribute;

@@ -185,8 +185,9 @@ struct Scalars {
 struct Scalar {
     #[prost(string, tag = "1")]
     tag: String,
-    #[prost(float, tag = "2")]
-    simple_value: f32,
+    /// One of several kinds of values in TensorFlow: a zero must be written, too.
+    #[prost(float, optional, tag = "2")]
+    simple_value: Option<f32>,
 }
 
 /// All finite numbers of a line of metrics under their paths.
@@ -210,7 +211,7 @@ fn numbers(value: &Value, path: &str, found: &mut Vec<Scalar>) {
     match value {
         Value::Number(number) => found.push(Scalar {
             tag: path.to_owned(),
-            simple_value: number.as_f64().unwrap_or(f64::NAN) as f32,
+            simple_value: number.as_f64().map(|x| x as f32),
         }),
         Value::Object(fields) => {
             for (key, value) in fields {
@@ -260,6 +261,14 @@ mod tests {
     }
 
     #[test]
+    fn zeros_are_written() {
+        let line = serde_json::json!({ "round": 1, "bytes_across": 0 });
+        let written = event(&line, 1.0).encode_to_vec();
+        // Field 2 of four bytes, which TensorBoard takes as the sign that there is a number.
+        assert!(written.ends_with(b"bytes_across\x15\0\0\0\0"));
+    }
+
+    #[test]
     fn numbers_have_paths() {
         let line = serde_json::json!({
             "round": 3, "phase": "train", "train_loss": 0.5, "test_loss": null,
@@ -271,7 +280,7 @@ mod tests {
             .unwrap()
             .value
             .into_iter()
-            .map(|v| (v.tag, v.simple_value))
+            .map(|v| (v.tag, v.simple_value.unwrap()))
             .collect();
         let expected = [
             ("train_loss", 0.5),

@@ -93,6 +93,80 @@ fn partitions_must_fit() {
     );
 }
 
+/// Such as one that a comma at the end of the header makes.
+#[test]
+fn a_column_without_values_is_named_to_be_ignored() {
+    let place = Place::new();
+    place.write("trail.csv", b"a,label,\n1,x,\n3,y,\n,x,\n7,y,\n");
+    for missing in ["stop", "drop"] {
+        for line in ["data info", "run fedavg --data"] {
+            fails(
+                &place,
+                &format!("{line} csv:trail.csv --target-column label --missing {missing}"),
+                &[
+                    "trail.csv: column `column 3` has no value in any row",
+                    "help: --ignore-column 'column 3' leaves it out",
+                ],
+            );
+        }
+    }
+    // Of a column with gaps, rows are left out.
+    place.write("gap.csv", b"a,label\n1,x\n3,y\n,x\n7,y\n");
+    let line = "data info csv:gap.csv --target-column label";
+    fails(
+        &place,
+        line,
+        &["has no value. 1 row lacks", "--missing drop"],
+    );
+}
+
+/// The classes and the clients cannot be left out.
+#[test]
+fn a_column_of_classes_or_clients_without_values_is_named_as_what_it_is() {
+    let place = Place::new();
+    place.write("empty.csv", b"a,label,who,y\n1,x,,\n3,y,,\n5,x,,\n7,y,,\n");
+    for missing in ["stop", "drop"] {
+        let line = format!("data info csv:empty.csv --missing {missing}");
+        fails(
+            &place,
+            &format!("{line} --target-column y --ignore-column who"),
+            &[
+                "empty.csv: column `y`, which names the classes, has no value in any row",
+                "help: --target-column names the column of classes",
+            ],
+        );
+        fails(
+            &place,
+            &format!("{line} --target-column label --client-column who --ignore-column y"),
+            &[
+                "empty.csv: column `who`, which names the clients, has no value in any row",
+                "help: --client-column names the column of clients",
+            ],
+        );
+    }
+}
+
+/// That a kind of data is forgotten says more than that an option does not fit.
+#[test]
+fn a_forgotten_kind_is_told_before_options_that_do_not_fit() {
+    let place = Place::new();
+    place.write("people.csv", b"age,income\n1,low\n2,high\n");
+    for line in ["run fedavg --data", "data info"] {
+        let text = place.failure(&format!("{line} people.csv --target-column income"), 1);
+        assert!(text.contains("write `csv:people.csv`"), "{text}");
+    }
+    fails(
+        &place,
+        "run fedavg --data mnits --resize 8",
+        &["did you mean `mnist`"],
+    );
+    fails(
+        &place,
+        "run fedavg --data mnist --resize 8",
+        &["the option `resize` does not fit"],
+    );
+}
+
 /// Data of one's own is read before anything is connected or written, by every command that trains on it.
 #[test]
 fn own_data_is_checked_by_every_command_that_trains() {

@@ -168,6 +168,40 @@ fn a_sweep_is_a_table_and_a_drawing() {
     }
 }
 
+#[test]
+fn idle_time_is_left_out_on_the_cpu() {
+    let place = Place::new();
+    let report = json(&place, &format!("bench {TINY} --idle"));
+    assert!(report["idle_share"].is_null(), "{report}");
+    assert_eq!(number(&report, "client_steps"), 8.0);
+    let table = place.success(&format!("bench {TINY} --idle --markdown"));
+    let lines: Vec<Vec<&str>> = table
+        .lines()
+        .map(|line| line.split('|').map(str::trim).collect())
+        .collect();
+    let column = lines[0].iter().position(|name| *name == "device idle");
+    assert_eq!(lines[2][column.unwrap()], "-", "{table}");
+}
+
+#[test]
+#[cfg_attr(
+    not(any(feature = "wgpu", feature = "cuda")),
+    ignore = "needs `--features wgpu` or `cuda`"
+)]
+fn idle_time_is_a_share_on_a_gpu() {
+    let place = Place::new();
+    let device = if cfg!(feature = "cuda") {
+        "cuda"
+    } else {
+        "wgpu"
+    };
+    let line = format!("bench {TINY} --device {device} --graphs off");
+    let idle = number(&json(&place, &format!("{line} --idle")), "idle_share");
+    assert!((0.0..=1.0).contains(&idle), "{idle}");
+    // It is measured only where that is asked for.
+    assert!(json(&place, &line)["idle_share"].is_null());
+}
+
 /// Registered clients that do not train cost the indices of their examples.
 #[cfg(target_os = "linux")]
 #[test]

@@ -1,10 +1,9 @@
 //! Comparisons in which a run fails, or that a signal stops.
 
-#[cfg(unix)]
 use std::fs;
 
 use crate::compare::{grid, written};
-use crate::support::{Place, stderr};
+use crate::support::{Place, SMALL, stderr};
 
 #[test]
 fn a_run_that_diverges_does_not_lose_the_others() {
@@ -39,6 +38,106 @@ fn a_run_that_diverges_does_not_lose_the_others() {
     let before = written(&place);
     assert_eq!(place.output(&line).status.code(), Some(1));
     assert_eq!(written(&place), before);
+}
+
+/// Without --out, the same command goes on with what it left unfinished, and begins anew otherwise.
+#[test]
+fn the_same_command_goes_on_in_its_own_folder() {
+    let place = Place::new();
+    let line = format!("compare fedavg fedprox {SMALL} --seeds 1");
+    place.success(&format!("{line} --quiet"));
+    let own = "runs/compare-mnist";
+    let command = place.json(&format!("{own}/comparison.json"))["command"].clone();
+    assert!(
+        command
+            .as_str()
+            .unwrap()
+            .ends_with(&format!("--seeds 1 --out {own}")),
+        "{command}"
+    );
+    // As if the process had been killed in the second run, and as if it had been stopped there.
+    let summary = format!("{own}/comparison.json");
+    let ended = place.text(&summary);
+    let stopped = ended.replacen("\"status\": \"complete\"", "\"status\": \"interrupted\"", 1);
+    for left in [None, Some(stopped)] {
+        fs::remove_dir_all(place.path(&format!("{own}/fedprox-seed1"))).unwrap();
+        match left {
+            None => fs::remove_file(place.path(&summary)).unwrap(),
+            Some(text) => place.write(&summary, text.as_bytes()),
+        }
+        let output = place.output(&line);
+        let text = stderr(&output);
+        assert!(output.status.success(), "{text}");
+        for part in [
+            "goes on in runs/compare-mnist, which the same command left unfinished",
+            "1 of 2 runs are there already",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert_eq!(place.files("runs"), ["compare-mnist"]);
+        assert!(
+            place
+                .path(&format!("{own}/fedprox-seed1/manifest.json"))
+                .exists()
+        );
+    }
+    // Another command leaves it alone, and so does the same one when all has ended.
+    fs::remove_file(place.path(&summary)).unwrap();
+    place.success(&format!("{line} --set lr=0.2 --quiet"));
+    assert_eq!(place.files("runs"), ["compare-mnist", "compare-mnist-2"]);
+    assert!(!place.path(&summary).exists());
+    place.success(&format!("{line} --quiet"));
+    assert!(place.path(&summary).exists());
+    place.success(&format!("{line} --quiet"));
+    let all = ["compare-mnist", "compare-mnist-2", "compare-mnist-3"];
+    assert_eq!(place.files("runs"), all);
+}
+
+/// The command goes on with runs that are left, and there are none when all have ended.
+#[test]
+fn a_comparison_is_no_run_to_resume() {
+    let place = Place::new();
+    place.success(&grid("--out out --quiet"));
+    let resumed = |help: &str| {
+        let text = place.failure("resume out", 1);
+        assert!(text.contains("holds the folders of 4 runs"), "{text}");
+        assert!(text.contains(&format!("help: {help}\n")), "{text}");
+    };
+    resumed(
+        "all of them have ended; `fedround resume out/fedavg-seed1 --rounds N` trains one for more rounds",
+    );
+    place.success("resume out/fedavg-seed1 --rounds 5 --quiet");
+    // As if the process had been stopped in a run.
+    let (summary, complete) = ("out/comparison.json", "\"status\": \"complete\"");
+    let stopped = complete.replace("complete", "interrupted");
+    let stopped = place.text(summary).replacen(complete, &stopped, 1);
+    place.write(summary, stopped.as_bytes());
+    let command = grid("--out out");
+    let text = place.failure("resume out", 1);
+    assert!(
+        text.contains(&format!("{command}` goes on with them")),
+        "{text}"
+    );
+}
+
+/// Weights are of one run, and a page is of a run or of a whole comparison.
+#[test]
+fn the_folder_of_several_runs_has_no_weights_and_needs_its_results_for_a_page() {
+    let place = Place::new();
+    place.success(&grid("--out out --quiet"));
+    let fails = |line: &str| {
+        let text = place.failure(line, 1);
+        for part in [
+            "`out` holds the folders of 4 runs, expected the folder of a run",
+            "help: name one of them, such as out/fedavg-seed1",
+        ] {
+            assert!(text.contains(part), "{line}: {text}");
+        }
+    };
+    fails(&format!("run fedavg {SMALL} --weights out --out next"));
+    place.success("report out");
+    fs::remove_file(place.path("out/comparison.json")).unwrap();
+    fails("report out");
 }
 
 #[cfg(unix)]

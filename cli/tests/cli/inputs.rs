@@ -1,8 +1,10 @@
 //! How examples became inputs is kept with the model: it can be used without its data, and on other data.
 
+use std::fs;
+
 use serde_json::Value;
 
-use crate::support::Place;
+use crate::support::{Place, stderr};
 
 const TRAIN: &str = "--clients 2 --partition iid --rounds 4 --model logistic --set fraction=1 --set lr=0.5 --quiet --out out";
 
@@ -67,7 +69,7 @@ fn a_model_of_a_table_outlives_the_table() {
         let text = place.failure(&format!("eval out {line}"), 1);
         let flag = line.split(' ').next().unwrap();
         for part in [
-            &format!("{flag} says how the data of --data is read"),
+            &format!("{flag} says how data other than the run's is read"),
             "help: leave",
         ] {
             assert!(text.contains(part), "{part}: {text}");
@@ -75,15 +77,70 @@ fn a_model_of_a_table_outlives_the_table() {
     }
 
     // The table changes, and vanishes.
-    place.write("tr.csv", table(["dog", "eel"], 5.0, 80, false).as_bytes());
-    let text = place.failure("eval out", 1);
-    assert!(text.contains("no longer what out was trained on"), "{text}");
+    place.write("tr.csv", table(["dog", "eel"], 5.0, 79, false).as_bytes());
+    for line in ["eval out", "resume out --rounds 5"] {
+        let text = place.failure(line, 1);
+        let expected = "`tr.csv` is no longer what out was trained on: expected the classes cat, dog, found dog, eel";
+        assert!(text.contains(expected), "{line}: {text}");
+    }
     std::fs::remove_file(place.path("tr.csv")).unwrap();
     place.write("rows.csv", b"kind,height\nx,171\ny,182\n");
     let found: Value = serde_json::from_str(&place.success("predict out rows.csv")).unwrap();
     let classes = [0, 1].map(|i| found[i]["class"].as_str().unwrap().to_owned());
     assert_eq!(classes, ["cat", "dog"]);
     place.success("export out --to model.pt");
+}
+
+/// Rows that are all shifted alike are the same examples once they are scaled, which is all that a checkpoint knows.
+#[test]
+fn a_run_does_not_go_on_with_shifted_rows() {
+    let place = Place::new();
+    let write = |shift: f64| {
+        let rows = table(["cat", "dog"], shift, 80, false);
+        place.write("tr.csv", rows.as_bytes());
+    };
+    write(0.0);
+    place.success(&format!(
+        "run fedavg --data csv:tr.csv --target-column label {TRAIN}"
+    ));
+    let kept = || ["inputs.json", "manifest.json"].map(|f| place.text(&format!("out/{f}")));
+    let before = kept();
+    write(64.0);
+    for line in ["eval out", "resume out", "resume out --rounds 5"] {
+        let text = place.failure(line, 1);
+        let expected =
+            "`tr.csv` is no longer what out was trained on: its numbers are scaled in another way";
+        assert!(text.contains(expected), "{line}: {text}");
+    }
+    assert_eq!(kept(), before);
+    write(0.0);
+    place.success("resume out --rounds 5 --quiet");
+    assert_eq!(kept()[0], before[0]);
+}
+
+/// A run of a comparison, which was killed.
+#[test]
+fn a_run_of_a_comparison_starts_again_on_shifted_rows() {
+    let place = Place::new();
+    let train = TRAIN.replace("--quiet --out out", "--checkpoint rounds:1");
+    let line = format!("compare fedavg --data csv:tr.csv --target-column label {train} --seeds 1");
+    for (shift, again) in [(0.0, false), (0.0, false), (64.0, true)] {
+        let rows = table(["cat", "dog"], shift, 80, false);
+        place.write("tr.csv", rows.as_bytes());
+        let output = place.output(&format!("{line} --out out"));
+        let text = stderr(&output);
+        assert!(output.status.success(), "{text}");
+        let expected = "out/fedavg-seed1 starts again: `tr.csv` is no longer what out/fedavg-seed1 \
+                        was trained on: its numbers are scaled in another way";
+        assert_eq!(text.contains(expected), again, "{text}");
+        for ended in [
+            "comparison.json",
+            "fedavg-seed1/manifest.json",
+            "fedavg-seed1/summary.json",
+        ] {
+            fs::remove_file(place.path(&format!("out/{ended}"))).unwrap();
+        }
+    }
 }
 
 #[test]
@@ -102,6 +159,71 @@ fn other_data_may_have_fewer_rows_than_the_run_has_clients() {
     let line = "eval out --data csv:few.csv --test-share 0.5 --json";
     let found: Value = serde_json::from_str(&place.success(line)).unwrap();
     assert_eq!(found["examples"], 1);
+}
+
+/// The run's own table is divided as for the run, and so is any data of which a share is asked for.
+#[test]
+fn all_rows_of_other_data_are_tests() {
+    let place = Place::new();
+    place.write("tr.csv", table(["cat", "dog"], 0.0, 80, false).as_bytes());
+    place.success(&format!(
+        "run fedavg --data csv:tr.csv --target-column label --test-share 0.25 {TRAIN}"
+    ));
+    // The last fifth are dogs that are as tall as cats.
+    let short = table(["dog", "cat"], 0.0, 20, false);
+    let wrong = short.lines().filter(|line| line.ends_with(",dog"));
+    let wrong: Vec<&str> = wrong.collect();
+    let right = table(["cat", "dog"], 0.0, 40, false) + &wrong.join("\n") + "\n";
+    place.write("te.csv", right.as_bytes());
+    let eval = |data: &str| -> Value {
+        serde_json::from_str(&place.success(&format!("eval out --json {data}"))).unwrap()
+    };
+    let found = eval("--data csv:te.csv");
+    assert_eq!(found["examples"], 50);
+    let server = &found["server"];
+    for (value, expected) in [
+        (&server["accuracy"], 0.8),
+        (&server["class_accuracy"]["cat"], 1.0),
+        (&server["class_accuracy"]["dog"], 20.0 / 30.0),
+    ] {
+        let value = value.as_f64().unwrap();
+        assert!((value - expected).abs() < 1e-9, "{found}");
+    }
+    for (data, examples) in [
+        ("--data csv:te.csv --test-share 0.5", 25),
+        ("--data csv:tr.csv,te.csv", 50),
+        ("--data csv:tr.csv", 20),
+        ("--data csv:tr.csv --test-share 0.25", 20),
+        ("--data csv:out/../tr.csv", 20),
+        ("", 20),
+    ] {
+        assert_eq!(eval(data)["examples"], examples, "{data}");
+    }
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(place.path("tr.csv"), place.path("link.csv")).unwrap();
+        assert_eq!(eval("--data csv:link.csv")["examples"], 20);
+    }
+    // In another division, rows that the model was trained on would be tests.
+    for line in [
+        "csv:tr.csv --test-share 0.5",
+        "csv:out/../tr.csv --test-share 0.5",
+        "csv:tr.csv --missing drop",
+    ] {
+        let text = place.failure(&format!("eval out --data {line}"), 1);
+        let flag = line.split(' ').nth(1).unwrap();
+        let expected = format!("{flag} says how data other than the run's is read");
+        assert!(text.contains(&expected), "{line}: {text}");
+        assert!(text.contains(&format!("help: leave {flag} out")), "{text}");
+    }
+    // One row of each class.
+    place.write("two.csv", b"height,kind,label\n171,x,cat\n182,y,dog\n");
+    let output = place.output("eval out --data csv:two.csv --json");
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["examples"], 2);
+    assert_eq!(found["server"]["accuracy"], 1.0);
+    // Nothing is said of parts.
+    assert!(output.stderr.is_empty());
 }
 
 #[test]

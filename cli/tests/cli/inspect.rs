@@ -49,7 +49,7 @@ fn the_variance_of_local_models_is_drawn_for_each_round() {
     }
     // Bit for bit.
     let mut rounds = csv::Reader::from_path(place.path("out/rounds.csv")).unwrap();
-    let rounds = rounds.deserialize::<(usize, usize, f64, u64, u64)>();
+    let rounds = rounds.deserialize::<(usize, usize, f64, u64, u64, u64)>();
     let losses: Vec<f64> = rounds.map(|row| row.unwrap().2).collect();
     let metrics = place.text("run/metrics.jsonl");
     let metrics = metrics
@@ -72,9 +72,33 @@ fn phases_end_where_the_run_ended_them() {
     place.success(&format!("{line} {small} --quiet --out run"));
     place.success("inspect --config run/config.toml --quiet --out out");
     let mut rounds = csv::Reader::from_path(place.path("out/rounds.csv")).unwrap();
-    let rounds = rounds.deserialize::<(usize, usize, f64, u64, u64)>();
+    let rounds = rounds.deserialize::<(usize, usize, f64, u64, u64, u64)>();
     let phases: Vec<usize> = rounds.map(|row| row.unwrap().1).collect();
     assert_eq!(phases, [1, 1, 2, 3, 3, 3]);
+    // They have the names that the run's files have.
+    let phases = &place.json("out/report.json")["phases"];
+    let metrics = place.text("run/metrics.jsonl");
+    let line =
+        |i: usize| -> Value { serde_json::from_str(metrics.lines().nth(i).unwrap()).unwrap() };
+    assert_eq!(phases[0]["name"], line(0)["phase"]);
+    assert_eq!(phases[0]["first_round"], 1);
+    assert_eq!(phases[0]["last_round"], 10);
+    assert_eq!(phases[2]["name"], "train");
+    assert!(phases[2]["last_round"].is_null(), "{phases}");
+}
+
+#[test]
+fn what_clients_send_to_each_other_is_traffic() {
+    let place = Place::new();
+    let found = report(&place, "push-sum --clients 4 --model logistic --rounds 2");
+    let phase = &found["phases"][0];
+    assert!(phase["name"].is_null(), "{phase}");
+    assert!(number(&phase["bytes_across"]) > 0.0, "{phase}");
+    let lines = place.text("out/rounds.csv");
+    assert!(
+        lines.lines().next().unwrap().ends_with("bytes_across"),
+        "{lines}"
+    );
 }
 
 /// SCAFFOLD sends control variates, too, which are no models. In the first round it trains as FedAvg.

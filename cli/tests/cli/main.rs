@@ -8,6 +8,7 @@
 )]
 
 mod adcol;
+mod adversary;
 mod attack;
 mod auxiliaries;
 mod bad_data;
@@ -15,6 +16,7 @@ mod bad_input;
 mod bench;
 mod book;
 mod client_states;
+mod cohort_note;
 mod compare;
 mod compare_stopped;
 mod data;
@@ -24,6 +26,7 @@ mod drawing;
 mod edited_config;
 mod exactness;
 mod experiment;
+mod explain;
 mod faults;
 #[cfg(feature = "flower")]
 mod federation;
@@ -43,13 +46,17 @@ mod opt;
 mod own_data;
 mod own_functions;
 mod peers;
+mod predict;
 mod privacy;
 mod public;
+mod quiet;
 mod refused_settings;
 mod report;
 mod reproduce;
+mod reproduced_rows;
 mod resume;
 mod run;
+mod suggestions;
 #[cfg(feature = "flower")]
 #[path = "../../../runtime/flower/tests/superlink/server.rs"]
 #[allow(dead_code, reason = "the tests of the protocol need more of it")]

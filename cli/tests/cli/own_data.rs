@@ -5,7 +5,7 @@ use std::io::Cursor;
 use image::{GrayImage, ImageFormat, Luma};
 use serde_json::Value;
 
-use crate::support::Place;
+use crate::support::{Place, stderr};
 
 /// A grey image whose upper or lower half is bright.
 fn png(bright: u32, level: u8) -> Vec<u8> {
@@ -42,6 +42,7 @@ fn photos_are_trained_on_evaluated_and_predicted() {
                 --set fraction=1 --set batch=4 --out run --json";
     let summary = json(&place.success(line));
     assert_eq!(summary["clients"], 2);
+    assert_eq!(summary["client_names"], serde_json::json!(["ann", "bob"]));
     assert_eq!(summary["data"], "photos");
     assert_eq!(summary["test_accuracy"], 1.0);
     // The run's own settings are whole: it is the same again, from another folder.
@@ -56,8 +57,15 @@ fn photos_are_trained_on_evaluated_and_predicted() {
     assert_eq!(resumed["rounds"], 4);
     let report = json(&place.success("eval run --json"));
     assert_eq!(report["server"]["accuracy"], 1.0);
+    // All pictures of a folder without a test part are tests.
     let report = json(&place.success("eval run --data images:photos/ann --json"));
-    assert_eq!(report["data"], "ann");
+    assert_eq!(
+        (&report["data"], &report["examples"]),
+        (&"ann".into(), &20.into())
+    );
+    assert_eq!(report["server"]["accuracy"], 1.0);
+    let report = json(&place.success("eval run --data images:photos/ann --test-share 0.5 --json"));
+    assert_eq!(report["examples"], 10);
     place.write("new.png", &png(1, 180));
     let predicted = json(&place.success("predict run new.png"));
     assert_eq!(predicted[0]["class"], "up");
@@ -83,13 +91,30 @@ fn photos_are_described_drawn_and_compared() {
         text.contains("32 of 32 training examples held by 2 clients, 16 to 16 each"),
         "{text}"
     );
+    // Clients are in the order of their names, and have them where each is one.
+    let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
+    let begins = |line: usize, start: &str| lines[line].starts_with(start);
+    assert!(
+        begins(0, "client  name") && begins(1, "0   ann") && begins(2, "1   bob"),
+        "{text}"
+    );
+    let line = "data partition images:photos --partition natural --clients 1 --json";
+    let one = json(&place.success(line));
+    assert!(["ann", "bob"].contains(&one["clients"][0]["name"].as_str().unwrap()));
+    let all = json(&place.success(&line.replace("natural --clients 1", "iid --clients 2")));
+    assert!(all["clients"][0]["name"].is_null(), "{all}");
     let line = "compare fedavg fedprox --data images:photos --resize 4 --clients 2 --partition iid \
                 --rounds 1 --seeds 1 --out grid --quiet";
     place.success(line);
     let config = place.text("grid/fedavg-seed1/config.toml");
     assert!(config.contains("[reading]\nresize = 4"), "{config}");
-    let text = place.success("explain fedavg --data images:photos --model lenet5 --resize 16");
-    assert!(text.contains("w"), "{text}");
+    // LeNet-5 has more parameters on larger images.
+    for (side, parameters) in [(16, "14,946"), (32, "61,026")] {
+        let line = "explain fedavg --data images:photos --model lenet5";
+        let text = place.success(&format!("{line} --resize {side}"));
+        let expected = format!("P = {parameters} parameters of lenet5 on images:photos");
+        assert!(text.contains(&expected), "{text}");
+    }
 }
 
 #[test]
@@ -113,6 +138,23 @@ fn tables_are_trained_on_and_rows_predicted() {
     assert_eq!(
         (&summary["clients"], &summary["test_accuracy"]),
         (&4.into(), &1.0.into())
+    );
+    assert_eq!(summary["auc"], 1.0);
+    assert!(summary["local_auc"].is_null(), "each shop has one class");
+    let rounds = place.text("run/metrics.jsonl");
+    assert_eq!(json(rounds.lines().last().unwrap())["test_auc"], 1.0);
+    // A column that names clients says so where it is not asked for them.
+    let dealt = line.replace("--partition natural", "--clients 4");
+    let output = place.output(&dealt.replace("--out run", "--out dealt"));
+    let note = "note: `shop` names 4 clients, but shards:2 deals the rows to others; \
+                --partition natural makes a client of each";
+    assert!(stderr(&output).contains(note), "{}", stderr(&output));
+    assert!(place.json("dealt/summary.json")["client_names"].is_null());
+    let output = place.output(&line.replace("--out run", "--out natural"));
+    assert!(
+        !stderr(&output).contains("names 4 clients"),
+        "{}",
+        stderr(&output)
     );
     place.write("new.csv", b"kind,amount\ncash,3\ncard,40\n");
     let predicted = json(&place.success("predict run new.csv"));

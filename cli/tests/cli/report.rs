@@ -51,7 +51,7 @@ fn a_run_has_a_page() {
 fn a_comparison_has_a_page_with_bands_and_differences() {
     let place = Place::new();
     let line = format!("compare fedavg strong=fedprox {SMALL} --eval-every 1 --seeds 2");
-    place.success(&format!("{line} --set strong.mu=1 --quiet --out out"));
+    place.success(&format!("{line} --set strong.mu=10 --quiet --out out"));
     place.success("report out");
     let page = place.text("out/report.html");
     check(
@@ -62,7 +62,7 @@ fn a_comparison_has_a_page_with_bands_and_differences() {
             "no difference shown",
             "Accuracy of each client on its own test examples with seed 1",
             "fedround compare fedavg strong=fedprox",
-            "--set strong.mu=1 --out out",
+            "--set strong.mu=10 --out out",
         ],
     );
     assert!(page.contains("<polygon"), "no bands");

@@ -220,6 +220,17 @@ fn a_newcomer_is_reported_on_its_own() {
     assert_eq!(summary["client_steps"], 3 + 3 + 6 + 6);
     let clients = summary["client_accuracy"].as_array().unwrap();
     assert_eq!(clients[9], summary["newcomer_accuracy"]);
+    let evaluated = |run: &str| -> Value {
+        serde_json::from_str(&place.success(&format!("eval {run} --client all --json"))).unwrap()
+    };
+    let found = evaluated("out");
+    assert_eq!(found["clients"], summary["local_accuracy"]);
+    assert_eq!(found["client_accuracy"], summary["client_accuracy"]);
+    // A run that ends before the tenth comes.
+    place.run(&format!("fedavg {rest} --goal 0.01 --quiet --out short"));
+    let (found, summary) = (evaluated("short"), place.json("short/summary.json"));
+    assert!(found["client_accuracy"][9].is_null());
+    assert_eq!(found["client_accuracy"], summary["client_accuracy"]);
     let again = "run --config out/config.toml --out again --quiet";
     place.success(again);
     assert_eq!(

@@ -1,5 +1,7 @@
 //! Sweeps: candidates, the choice, going on, and the page.
 
+use serde_json::Value;
+
 use crate::interrupted::{same, signal, start, wait_for};
 use crate::support::{Place, SMALL, in_one_line, stderr};
 
@@ -106,7 +108,15 @@ fn halving(out: &str) -> String {
 #[test]
 fn halving_continues_only_the_best() {
     let place = Place::new();
-    let text = place.success(&halving("whole"));
+    let output = place.output(&halving("whole"));
+    let notes = stderr(&output);
+    assert!(output.status.success(), "{notes}");
+    for (candidates, rounds) in [(4, 20), (2, 40), (1, 80)] {
+        let rung = format!(
+            "halving: {candidates} of 4 candidates, each to {rounds} rounds\n{candidates} runs, into"
+        );
+        assert!(notes.contains(&rung), "{notes}");
+    }
     let folders = |out: &str| -> Vec<String> {
         let files = place.files(out).into_iter();
         files.filter(|file| file.contains("seed")).collect()
@@ -126,7 +136,25 @@ fn halving_continues_only_the_best() {
     let chosen = place.json("whole/comparison.json")["algorithms"][0]["algorithm"].clone();
     let chosen = chosen.as_str().unwrap().replace([' ', '=', '.'], "-");
     assert_eq!(best, format!("{chosen}-seed1"));
-    assert!(text.contains("rounds"), "{text}");
+    // What went on was better on validation examples after the first rung than what did not.
+    let json = place.json("whole/comparison.json");
+    let after_the_first = |run: &Value| {
+        assert_eq!(run["status"], "complete", "{run}");
+        let folder = run["folder"].as_str().unwrap();
+        let metrics = place.text(&format!("whole/{folder}/metrics.jsonl"));
+        let round: Value = serde_json::from_str(metrics.lines().nth(19).unwrap()).unwrap();
+        let accuracy = round["validation_accuracy"].as_f64().unwrap();
+        (run["rounds"].as_u64().unwrap(), accuracy)
+    };
+    let runs = json["runs"].as_array().unwrap().iter();
+    let (ended, went_on): (Vec<_>, Vec<_>) = runs.map(after_the_first).partition(|run| run.0 == 20);
+    assert_eq!((ended.len(), went_on.len()), (2, 2));
+    assert!(
+        went_on
+            .iter()
+            .all(|on| ended.iter().all(|end| on.1 >= end.1)),
+        "{went_on:?} and {ended:?}"
+    );
     // It is the run of 80 rounds that was never stopped.
     place.success(&format!(
         "run --config whole/{best}/config.toml --quiet --out direct"

@@ -3,6 +3,7 @@
 use safetensors::SafeTensors;
 use serde_json::Value;
 
+use crate::compare::grid;
 use crate::support::{Place, SMALL, TEST, stderr};
 
 /// A place with a run in `out`.
@@ -56,6 +57,30 @@ fn an_evaluation_repeats_the_accuracy_of_the_run() {
     assert!(text.contains("absent/config.toml"), "{text}");
 }
 
+/// Commands that take a run say which runs a comparison holds.
+#[test]
+fn the_folder_of_a_grid_is_no_run() {
+    let place = Place::new();
+    place.success(&grid("--out out --quiet"));
+    for line in ["eval out", "predict out new.png", "export out --to new.pt"] {
+        let text = place.failure(line, 1);
+        for part in [
+            "`out` holds the folders of 4 runs, expected the folder of a run",
+            "help: name one of them, such as out/fedavg-seed1",
+        ] {
+            assert!(text.contains(part), "{line}: {text}");
+        }
+    }
+    // Of a choice, the run with the chosen values.
+    let line = format!("sweep fedprox {SMALL} --grid mu=0.01,100 --seeds 1 --out sweep --quiet");
+    place.success(&line);
+    let chosen = place.json("sweep/comparison.json")["algorithms"][0]["algorithm"].clone();
+    let folder = chosen.as_str().unwrap().replace([' ', '=', '.'], "-");
+    let text = place.failure("eval sweep", 1);
+    let help = format!("name one of them: sweep/{folder}-seed1 has the chosen values");
+    assert!(text.contains(&help), "{text}");
+}
+
 /// FedRep's clients keep their heads, of which the server's are as they were drawn.
 #[test]
 fn a_personalised_run_is_the_models_of_its_clients() {
@@ -105,6 +130,37 @@ fn a_personalised_run_is_the_models_of_its_clients() {
     // What is trained on the server can be exported by itself.
     place.success("export out --part features --to features.pt");
     place.success("export out --client 3 --to client.pt");
+}
+
+/// A run that fails keeps no models of its earlier end, and nothing of the server's that only clients train.
+#[test]
+fn a_run_that_fails_keeps_no_model_that_nobody_trained() {
+    let place = Place::new();
+    let settings = SMALL.replace("logistic --rounds 4", "2nn --rounds 1 --quiet");
+    let settings = format!("{settings} --set batch=100");
+    // Both diverge in a few rounds.
+    let rep = "fedprox(fedrep) --set mu=1e5 --set fraction=1 --set epochs=2 --set head_epochs=1";
+    let solo = "solo --set weight_decay=1e6 --set epochs=1";
+    for (name, run, trained) in [("rep", rep, 4), ("solo", solo, 0)] {
+        place.success(&format!("run {run} {settings} --out {name}"));
+        assert!(
+            place
+                .path(&format!("{name}/clients/0.safetensors"))
+                .exists()
+        );
+        let text = place.failure(&format!("resume {name} --rounds 9 --quiet"), 1);
+        assert!(text.contains("no client has a finite update"), "{text}");
+        assert!(!place.path(&format!("{name}/clients")).exists());
+        let model = format!("{name}/model.safetensors");
+        match trained {
+            0 => assert!(!place.path(&model).exists()),
+            n => {
+                let names = tensors(&place, &model);
+                assert_eq!(names.len(), n, "{names:?}");
+                assert!(names.iter().all(|name| name.starts_with("features.")));
+            }
+        }
+    }
 }
 
 #[test]
@@ -171,6 +227,39 @@ fn exported_models_come_back() {
         text.contains("no part `body`; its parts are head"),
         "{text}"
     );
+}
+
+#[test]
+fn the_name_of_an_exported_file_says_its_kind() {
+    let place = trained("fedavg");
+    for (line, is_zip) in [
+        ("m.safetensors", false),
+        ("m.pt", true),
+        ("m.PTH", true),
+        ("m.bin --format pytorch", true),
+        ("m.onnx --format safetensors", false),
+    ] {
+        place.success(&format!("export out --to {line}"));
+        let file = line.split(' ').next().unwrap();
+        assert_eq!(place.read(file).starts_with(b"PK"), is_zip, "{line}");
+    }
+    for (line, part) in [
+        ("n.onnx", "expected a name that ends in .pt or .pth"),
+        ("n", "or in .safetensors; with --format pytorch or"),
+        (
+            "n.pt --format safetensors",
+            "found one of pytorch; leave --format out, or write .safetensors",
+        ),
+        (
+            "n.safetensors --format pytorch",
+            "--format pytorch and --to n.safetensors",
+        ),
+    ] {
+        let text = place.failure(&format!("export out --to {line}"), 2);
+        assert!(text.contains(part), "{line}: {text}");
+        let file = line.split(' ').next().unwrap();
+        assert!(!place.path(file).exists(), "{line}");
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Mistakes that a command line invites, and what is said of them.
 
+use crate::book::reference::subcommands;
 use crate::support::{Place, SMALL, in_one_line, stderr};
 
 #[test]
@@ -287,12 +288,24 @@ fn an_algorithm_is_listed_in_full() {
 #[test]
 fn shells_and_man_know_every_subcommand() {
     let place = Place::new();
-    for shell in ["bash", "zsh", "fish"] {
+    let names = subcommands(&place.success("--help"));
+    assert!(names.len() > 20, "{names:?}");
+    // What stands before and after a subcommand's name.
+    for (shell, [before, after]) in [
+        ("bash", ["fedround,", ")"]),
+        ("zsh", ["'", ":"]),
+        ("fish", ["-a \"", "\" "]),
+    ] {
         let text = place.success(&format!("completions {shell}"));
-        assert!(text.contains("compare"), "{shell}");
+        for name in &names {
+            let expected = format!("{before}{name}{after}");
+            assert!(text.contains(&expected), "{shell}: {name}");
+        }
     }
     place.success("man pages");
-    let files = place.files("pages");
-    assert!(files.contains(&"fedround.1".to_owned()), "{files:?}");
+    let pages = names.iter().map(|name| format!("fedround-{name}.1"));
+    let mut pages: Vec<String> = pages.chain(["fedround.1".to_owned()]).collect();
+    pages.sort_unstable();
+    assert_eq!(place.files("pages"), pages);
     assert!(place.text("pages/fedround-sweep.1").contains("grid"));
 }

@@ -97,6 +97,7 @@ impl BatchNorm {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Function, Model, Network};
 
     fn values<const D: usize>(x: Tensor<D>) -> Vec<f32> {
         x.into_data().try_to_vec().unwrap()
@@ -137,6 +138,38 @@ mod tests {
         norm.forward(x, &cx);
         assert_close(&values(y), &[-1.0, 1.0]);
         assert_close(&values(cx.value(&norm.running_mean)), &[0.38]);
+    }
+
+    #[derive(Module, Debug)]
+    struct Twice {
+        first: BatchNorm,
+        second: BatchNorm,
+    }
+
+    impl Network for Twice {
+        fn functions() -> Vec<Function<Self>> {
+            let forward = |this: &Self, x: Tensor<2>, cx: &ForwardCx| {
+                this.second.forward(this.first.forward(x, cx) + 5.0, cx)
+            };
+            vec![Function::new("forward", forward)]
+        }
+    }
+
+    /// A clone of a layer has the ids of its parameters.
+    #[test]
+    fn clones_have_statistics_of_their_own() {
+        let device = Device::default();
+        let first = BatchNorm::new(1, &device);
+        let second = first.clone();
+        let x = Tensor::<2>::from_floats([[1.0], [3.0]], &device);
+        let model: &dyn Model = &Twice { first, second };
+        let output = model.call("forward", &[x.into()], &ForwardCx::training());
+        let buffers = output.unwrap().buffers.into_iter();
+        let means: Vec<f32> = buffers
+            .step_by(2)
+            .flat_map(|mean| values(Tensor::<1>::from_dispatch(mean)))
+            .collect();
+        assert_close(&means, &[0.2, 0.5]);
     }
 
     #[test]

@@ -75,7 +75,10 @@ impl Layout {
 
     /// Whether a leaf is kept as `[out, in]`.
     fn transposes(self, leaf: &Leaf) -> bool {
-        let of_layer = matches!(leaf.layer, Layer::Linear | Layer::Lstm);
+        let of_layer = matches!(
+            leaf.layer,
+            Layer::Linear | Layer::Lstm | Layer::AdapterOutput
+        );
         self == Self::PyTorch && of_layer && leaf.shape.len() == 2
     }
 }

@@ -1,7 +1,7 @@
 //! Low-rank adapters of linear layers.
 
 use burn::tensor::{Device, Tensor, TensorData};
-use fedround_models::{ForwardCx, Layer, LowRank, Model, Task, Train, build};
+use fedround_models::{ForwardCx, Layer, Layout, LowRank, Model, Task, Train, build};
 
 const TASK: Task = Task {
     input: [1, 16, 16],
@@ -103,4 +103,15 @@ fn texts_round_trip() {
         let error = text.parse::<Train>().unwrap_err().to_string();
         assert!(error.contains("lora:RANK"), "{error}");
     }
+}
+
+#[test]
+fn files_of_pytorch_have_both_matrices_transposed() {
+    let shapes: Vec<_> = adapted("logistic", "lora:2").leaves();
+    let shapes: Vec<_> = shapes
+        .iter()
+        .map(|leaf| Layout::PyTorch.shape(leaf))
+        .collect();
+    let inputs = base("logistic").leaves()[0].shape[0];
+    assert_eq!(shapes, [vec![2, inputs], vec![10, 2]]);
 }

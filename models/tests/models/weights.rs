@@ -104,6 +104,7 @@ fn computes_what_pytorch_computes(path: &Path) {
     let logits = Tensor::<2>::from_dispatch(output.value.into_dispatch());
     let found: Vec<f32> = logits.into_data().try_to_vec().unwrap();
     let expected = [0.795_570_2, -0.292_157_3, -0.426_203_9];
+    assert_eq!(found.len(), expected.len());
     for (found, expected) in found.iter().zip(expected) {
         assert!((found - expected).abs() < 1e-5, "{found}, {expected}");
     }
@@ -144,6 +145,7 @@ fn a_part_is_loaded_alone_and_tensors_can_be_left_out() {
     let before = small();
     let model = load_weights(&before, "head", &path, &renames).unwrap();
     let (before, after) = (before.leaves(), model.leaves());
+    assert_eq!(before.len(), after.len());
     for (before, after) in before.iter().zip(&after) {
         let changed = before.value() != after.value();
         assert_eq!(changed, after.name.starts_with("head."), "{}", after.name);

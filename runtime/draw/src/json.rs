@@ -2,13 +2,14 @@
 //! or graph; `docs/graphs.md` lists every field.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{ArithOp, FedOp, HyperValue, Module, Op, OpKind, Place, Region};
+use fedround_ir::fed::{HyperValue, Module, Op, Place, Region};
 use fedround_ir::tensor::Val;
 use fedround_passes::tensor::cost;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::Sheet;
 use crate::attributes::attributes;
+use crate::fed_attributes::fed_attributes;
 
 /// A fed module, before or after linking.
 pub fn module(module: &Module) -> Value {
@@ -58,7 +59,7 @@ fn region(module: &Module, region: &Region) -> Value {
     let op = |op: &Op| {
         json!({
             "op": op.kind.name(),
-            "attributes": fed_attributes(module, &op.kind),
+            "attributes": object(fed_attributes(module, &op.kind)),
             "operands": ids(&op.operands),
             "results": ids(&op.results),
             "regions": op.regions.iter().map(|r| self::region(module, r)).collect::<Vec<_>>(),
@@ -70,23 +71,6 @@ fn region(module: &Module, region: &Region) -> Value {
         "ops": region.ops.iter().map(op).collect::<Vec<_>>(),
         "yields": ids(&region.yields),
     })
-}
-
-fn fed_attributes(module: &Module, kind: &OpKind) -> Value {
-    match kind {
-        OpKind::Fed(FedOp::Hyper(index)) => json!({ "name": module.hyper_label(*index) }),
-        OpKind::Arith(ArithOp::Const(x)) => json!({ "value": x }),
-        OpKind::Arith(ArithOp::IndexConst(n)) => json!({ "value": n }),
-        OpKind::Fed(FedOp::Call(hook) | FedOp::Super(hook)) => {
-            json!({ "hook": hook.name() })
-        }
-        OpKind::Fed(FedOp::Public(name, _)) => json!({ "name": name }),
-        // The rest is in the op's name.
-        kind => match kind.state() {
-            Some(state) => json!({ "name": state.name }),
-            None => json!({}),
-        },
-    }
 }
 
 /// Tensor graphs; plans, if the sheets have slots.
@@ -108,11 +92,9 @@ fn sheet(sheet: &Sheet) -> Value {
     };
     let total = cost(graph);
     let nodes = graph.nodes.iter().zip(&total.nodes).map(|(node, cost)| {
-        let attributes = attributes(&node.op).into_iter();
-        let attributes: Map<String, Value> = attributes.map(|(k, v)| (k.to_owned(), v)).collect();
         json!({
             "op": node.op.name(),
-            "attributes": attributes,
+            "attributes": object(attributes(&node.op)),
             "operands": ids(&node.ins),
             "results": ids(&node.outs),
             "cost": {
@@ -144,6 +126,11 @@ fn sheet(sheet: &Sheet) -> Value {
         },
         "values": values.collect::<Vec<_>>(),
     })
+}
+
+fn object(attributes: Vec<(&'static str, Value)>) -> Value {
+    let fields = attributes.into_iter().map(|(k, v)| (k.to_owned(), v));
+    Value::Object(fields.collect())
 }
 
 fn location(loc: Loc) -> Value {

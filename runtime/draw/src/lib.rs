@@ -6,6 +6,7 @@
 
 mod attributes;
 pub mod dot;
+mod fed_attributes;
 pub mod json;
 mod sheet;
 pub mod svg;

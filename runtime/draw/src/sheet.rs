@@ -21,7 +21,8 @@ pub enum Phase {
     Forward,
     /// The node computes gradients.
     Backward,
-    /// The node computes an output other than a loss, such as the new parameters.
+    /// The node computes an output other than a loss, such as the new parameters, or only
+    /// such nodes read it and the forward pass has no part in it, as in a velocity times its decay.
     Update,
 }
 
@@ -53,6 +54,9 @@ impl Sheet {
                 *phase = Phase::Backward;
             }
         }
+        if trains {
+            complete_update(graph, &of_loss, &mut phases);
+        }
         phases
     }
 
@@ -73,5 +77,30 @@ impl Sheet {
             names[val.0 as usize] = Some(if twins > 1 { name } else { tail });
         }
         names
+    }
+}
+
+/// Moves nodes from the backward pass to the update that depend on no node of the forward pass, and that no
+/// node of the backward pass reads.
+fn complete_update(graph: &Graph, of_loss: &[bool], phases: &mut [Phase]) {
+    let at = |v: &Val| v.0 as usize;
+    // The values that depend on a node of the forward pass.
+    let mut after = vec![false; graph.types.len()];
+    for node in &graph.nodes {
+        let forward = node.outs.iter().any(|v| of_loss[at(v)]);
+        let depends = forward || node.ins.iter().any(|v| after[at(v)]);
+        node.outs.iter().for_each(|v| after[at(v)] = depends);
+    }
+    // Those that a node of the backward pass reads.
+    let mut read = vec![false; graph.types.len()];
+    for (node, phase) in graph.nodes.iter().zip(phases).rev() {
+        if *phase != Phase::Backward {
+            continue;
+        }
+        if node.outs.iter().any(|v| after[at(v)] || read[at(v)]) {
+            node.ins.iter().for_each(|v| read[at(v)] = true);
+        } else {
+            *phase = Phase::Update;
+        }
     }
 }

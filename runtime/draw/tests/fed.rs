@@ -1,7 +1,7 @@
 //! Drawings of fed modules: FedAvg and FedProx, before and after linking.
 
 use crate::specs::{Closure, FedAvg, FedProx, control_variates};
-use crate::support::{check_dot, check_svg, rects, snapshot, texts};
+use crate::support::{check_dot, check_svg, parsed, rects, snapshot, spaceless, texts};
 use fedround::stage;
 use fedround_draw::{dot, json, svg};
 use fedround_ir::fed::Module;
@@ -141,21 +141,9 @@ fn collected_rows_carry_nothing_from_batch_to_batch() {
           } : tensor";
     let text = TURNS.replace(one, all);
     assert!(text != TURNS);
-    // Spaces between letters of two styles are distances.
-    let spaceless = |text: &String| text.replace(' ', "");
-    let texts: Vec<String> = texts(&svg::module(&parsed(&text), None))
-        .iter()
-        .map(spaceless)
-        .collect();
+    let texts = spaceless(&svg::module(&parsed(&text), None));
     for part in ["collectzforbinbatches(1,batch)", "z←features(w2,b.x)"] {
         assert!(texts.iter().any(|t| t == part), "{part}: {texts:?}");
-    }
-}
-
-fn parsed(text: &str) -> Module {
-    match fedround_ir::text::parse(text).unwrap() {
-        fedround_ir::text::Document::Fed(module) => module,
-        fedround_ir::text::Document::Tensor(_) => panic!("a tensor text"),
     }
 }
 
@@ -241,7 +229,23 @@ fn states_have_their_names_and_claims_their_kind() {
     check_svg(&text);
     let claim = "claim central differential privacy";
     assert!(texts(&text).iter().any(|t| t == claim), "{text}");
-    assert!(dot::module(&module).contains("fed.personal claimed.norm"));
+    let told = spaceless(&text);
+    for part in ["v←personal(norm)orwt", "personal(norm)←v"] {
+        assert!(told.iter().any(|t| t == part), "{part}: {told:?}");
+    }
+    let drawn = dot::module(&module);
+    for part in [
+        "fed.personal claimed.norm [BatchNorm]",
+        "priv.claim central",
+    ] {
+        assert!(drawn.contains(part), "{part}: {drawn}");
+    }
     let document = json::module(&module).to_string();
-    assert!(document.contains("\"name\":\"claimed.norm\""), "{document}");
+    for part in [
+        r#""name":"claimed.norm""#,
+        r#""parts":["BatchNorm"]"#,
+        r#""trust":"central""#,
+    ] {
+        assert!(document.contains(part), "{part}: {document}");
+    }
 }

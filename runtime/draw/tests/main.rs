@@ -6,6 +6,7 @@
     reason = "a test stops at its first error"
 )]
 
+mod exchanges;
 mod fed;
 #[path = "../../dsl/tests/common/mod.rs"]
 #[allow(missing_docs)]

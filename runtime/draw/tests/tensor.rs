@@ -37,6 +37,40 @@ fn phases_are_told_apart() {
 }
 
 #[test]
+fn the_update_has_what_it_alone_reads() {
+    let mut g = Graph::default();
+    let at = Loc::caller();
+    let w = g.input("in0.weight", TensorType::f32([3, 2]));
+    let velocity = g.input("in1.weight", TensorType::f32([3, 2]));
+    let x = g.input("x", TensorType::f32([4, 3]));
+    let mut op = |op: Op, ins: &[Val]| g.push(op, ins, at).unwrap();
+    let z = op(Op::MatMul, &[x, w]);
+    let square = op(Op::Mul, &[z, z]);
+    let loss = op(Op::Mean, &[square]);
+    let dw = grad(&mut g, loss, &[w], at).unwrap()[0];
+    let kept = g.push(Op::MulScalar(0.9), &[velocity], at).unwrap();
+    let next = g.push(Op::Add, &[kept, dw], at).unwrap();
+    g.outputs = vec![("out0.weight".into(), next), ("loss0".into(), loss)];
+    let sheet = Sheet {
+        name: "step0".to_owned(),
+        graph: g,
+        slots: None,
+    };
+    let phases = sheet.phases();
+    let of = |v| {
+        let mut nodes = sheet.graph.nodes.iter();
+        phases[nodes.position(|node| node.outs.contains(&v)).unwrap()]
+    };
+    let expected = [
+        Phase::Forward,
+        Phase::Backward,
+        Phase::Update,
+        Phase::Update,
+    ];
+    assert_eq!([square, dw, kept, next].map(of), expected);
+}
+
+#[test]
 fn svg_is_xml_and_nothing_overlaps() {
     let sheets = [step(), step()];
     let text = svg::sheets(&sheets);

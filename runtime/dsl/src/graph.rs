@@ -9,6 +9,7 @@ use crate::Objective;
 use crate::turn::{Named, Turn};
 use fedround_ir::Loc;
 use fedround_ir::fed::{BuildError, Builder, HyperValue, OpKind, Place, Region, Type, Value};
+use fedround_names::nearest;
 
 /// A shared [`Builder`]. It is public only because hidden methods of sealed traits name it. It is borrowed
 /// for one call at a time, and never while a closure of the user runs.
@@ -24,6 +25,8 @@ struct Turns {
     layer: Cell<usize>,
     /// Those named so far, by layer, with their rounds.
     declared: RefCell<Vec<(usize, String, usize)>>,
+    /// Phases that were asked for so far, and where.
+    asked: RefCell<Vec<(String, Loc)>>,
     /// Evaluations named so far.
     evaluations: RefCell<Vec<String>>,
     /// What the model is trained for in all of them.
@@ -97,8 +100,34 @@ impl Graph {
         self.1.current.phase.as_ref() == Some(&name)
     }
 
-    pub(crate) fn in_phase(&self, name: &str) -> bool {
-        self.1.current.phase.as_ref() == Some(&self.qualified(name))
+    pub(crate) fn in_phase(&self, name: &str, loc: Loc) -> bool {
+        let name = self.qualified(name);
+        let current = self.1.current.phase.as_ref() == Some(&name);
+        self.1.asked.borrow_mut().push((name, loc));
+        current
+    }
+
+    /// Reports phases that were asked for by a misspelt name of one that is declared. Any other name may be
+    /// declared with other hyper-parameters.
+    pub(crate) fn check_phases(&self) {
+        let declared = self.1.declared.borrow();
+        for (name, loc) in self.1.asked.borrow().iter() {
+            let (layer, name) = name.rsplit_once('.').unwrap_or_default();
+            let of_layer = declared
+                .iter()
+                .filter_map(|(_, known, _)| known.strip_prefix(layer)?.strip_prefix('.'));
+            let known: Vec<&str> = of_layer.collect();
+            if !known.contains(&name)
+                && let Some(nearest) = nearest(name, known)
+            {
+                let error = BuildError::UnknownPhase {
+                    name: name.to_owned(),
+                    nearest: nearest.to_owned(),
+                    loc: *loc,
+                };
+                self.with(|builder| builder.error(error));
+            }
+        }
     }
 
     pub(crate) fn op(&self, kind: impl Into<OpKind>, operands: &[Value], loc: Loc) -> Value {

@@ -118,6 +118,10 @@ fn build(
 ) -> Result<(Module, Named), StageError> {
     let graph = Graph::of_turn(turn.clone(), objective);
     define(&mut Definer::new(graph.clone()));
+    // In other turns, a phase may be declared in a branch that is not taken.
+    if turn.phase.is_none() && turn.evaluation.is_none() {
+        graph.check_phases();
+    }
     let built = graph.with(std::mem::take).finish();
     Ok((built.map_err(StageError::Build)?, graph.named()))
 }

@@ -332,6 +332,32 @@ fn a_negative_count_is_an_error() {
 }
 
 #[test]
+fn a_slip_of_a_phase_is_an_error() {
+    let asks = |name: &'static str, others: &'static [&'static str]| {
+        staged(move |m| {
+            m.round(|server, w| {
+                for declared in others {
+                    let _ = server.phase(declared, 2_usize);
+                }
+                w
+            });
+            m.client_update(move |k, w| if k.phase(name) { 2.0 * w } else { w });
+        })
+    };
+    let text = asks("warmup", &["share", "warm-up"])
+        .unwrap_err()
+        .to_string();
+    assert!(
+        text.contains("no phase is called `warmup` (did you mean `warm-up`?)"),
+        "{text}"
+    );
+    // What is not declared here may be with other hyper-parameters.
+    for declared in [&["share", "warm-up"][..], &["share"], &[]] {
+        asks("warm-up", declared).unwrap();
+    }
+}
+
+#[test]
 fn values_of_two_algorithms_do_not_mix() {
     use std::cell::RefCell;
     use std::rc::Rc;

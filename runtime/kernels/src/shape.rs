@@ -31,19 +31,23 @@ impl Default for Conv2d {
 
 impl Conv2d {
     /// Whether the kernels of this crate can compute the convolution of `f32` tensors of these shapes
-    /// (`x: [batch, in, height, width]`, `w: [out, in / groups, kh, kw]`). Empty tensors, and kernels larger than the
-    /// padded image, are left to burn.
+    /// (`x: [batch, in, height, width]`, `w: [out, in / groups, kh, kw]`). Empty tensors, and kernels or strides larger
+    /// than the padded image, are left to burn: the kernels copy an image to a plane for each pair of offsets below the
+    /// stride, of which a larger stride would leave nearly all empty.
     pub fn supports(&self, x_shape: &[usize], w_shape: &[usize]) -> bool {
         let (&[n, c, h, w], &[o, c_in, kh, kw]) = (x_shape, w_shape) else {
             return false;
         };
         let ([sy, sx], [dy, dx]) = (self.stride, self.dilation);
         let filled = [n, c, h, w, o, kh, kw, sy, sx, dy, dx, self.groups];
+        let [height, width] = [h + 2 * self.padding[0], w + 2 * self.padding[1]];
         !filled.contains(&0)
             && c == c_in * self.groups
             && o.is_multiple_of(self.groups)
-            && h + 2 * self.padding[0] > dy * (kh - 1)
-            && w + 2 * self.padding[1] > dx * (kw - 1)
+            && height > dy * (kh - 1)
+            && width > dx * (kw - 1)
+            && sy <= height
+            && sx <= width
     }
 
     /// The sizes of a convolution of these shapes. Panics if it is not supported.

@@ -198,6 +198,16 @@ fn what_the_kernels_cannot_run_is_refused() {
     let dilated = |dilation| Conv2d { dilation, ..plain };
     assert!(dilated([3, 3]).supports(&x, &w) && !dilated([4, 3]).supports(&x, &w));
     assert!(!dilated([0, 1]).supports(&x, &w));
+    // A copy of the image for each pair of offsets below such a stride would not fit in memory.
+    let strided = |stride| Conv2d { stride, ..plain };
+    assert!(strided([8, 8]).supports(&x, &w));
+    assert!(!strided([9, 8]).supports(&x, &w) && !strided([8, 9]).supports(&x, &w));
+    assert!(!strided([1 << 20; 2]).supports(&x, &w));
+    let padded = Conv2d {
+        padding: [1, 0],
+        ..strided([10, 8])
+    };
+    assert!(padded.supports(&x, &w));
     let pool = MaxPool2d::default();
     assert!(pool.supports(&x) && !pool.supports(&[2, 4, 1, 8]) && !pool.supports(&[2, 0, 8, 8]));
     let still = MaxPool2d {

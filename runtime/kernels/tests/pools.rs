@@ -42,8 +42,21 @@ proptest! {
     }
 }
 
+/// Whether there is a window in both directions: `reach` pixels from its first to its last. The kernels support all
+/// pools that have one.
+fn has_window(x_shape: [usize; 4], padding: [usize; 2], reach: [usize; 2]) -> bool {
+    (0..2).all(|i| x_shape[2 + i] + 2 * padding[i] >= reach[i])
+}
+
 fn check_max_pool(x_shape: [usize; 4], options: MaxPool2d, levels: u32) {
-    if !options.supports(&x_shape) {
+    let reach = [0, 1].map(|i| options.dilation[i] * (options.kernel[i] - 1) + 1);
+    let supported = has_window(x_shape, options.padding, reach);
+    assert_eq!(
+        options.supports(&x_shape),
+        supported,
+        "{options:?} of {x_shape:?}"
+    );
+    if !supported {
         return;
     }
     let MaxPool2d {
@@ -74,7 +87,13 @@ fn check_max_pool(x_shape: [usize; 4], options: MaxPool2d, levels: u32) {
 }
 
 fn check_average_pool(x_shape: [usize; 4], options: AvgPool2d) {
-    if !options.supports(&x_shape) {
+    let supported = has_window(x_shape, options.padding, options.kernel);
+    assert_eq!(
+        options.supports(&x_shape),
+        supported,
+        "{options:?} of {x_shape:?}"
+    );
+    if !supported {
         return;
     }
     let AvgPool2d {

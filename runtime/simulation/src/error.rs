@@ -215,6 +215,17 @@ pub enum RunError {
         /// How many numbers it gives.
         found: usize,
     },
+    /// A language model does not give a number for each token.
+    #[error(
+        "the model gives {found} numbers for each token of an example; expected at least {tokens}, because the largest id is {}",
+        tokens.saturating_sub(1)
+    )]
+    TokenOutputs {
+        /// One more than the largest id.
+        tokens: usize,
+        /// How many numbers it gives, rounded down.
+        found: usize,
+    },
     /// The system cannot start a thread to prepare batches, to feed a device or to write clients' states.
     #[error(
         "cannot start a thread (to prepare batches, to feed a device or to write clients' states): {0}; use fewer --threads"

@@ -56,7 +56,7 @@ pub fn initial_values(leaves: &[Leaf], seed: u64) -> Result<Vec<Vec<f32>>, RunEr
 /// The bound of a layer's uniformly distributed values; `None` if it keeps the values with which it was built.
 fn bound(leaves: &[Leaf]) -> Option<f64> {
     let fan_in = match (leaves[0].layer, &leaves[0].shape[..]) {
-        (Layer::Embedding | Layer::Other, _) | (_, [] | [_]) => return None,
+        (Layer::Embedding | Layer::AdapterOutput | Layer::Other, _) | (_, [] | [_]) => return None,
         // An LSTM layer has four gates for each unit.
         (Layer::Lstm, [_, gates]) => gates / 4,
         (_, [d_in, _]) => *d_in,

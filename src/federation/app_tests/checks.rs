@@ -6,7 +6,8 @@ use fedround_simulation::parties::{
 };
 
 use super::super::client_apps::ClientApps;
-use super::{array, arrays, prox, request, simulation, trainer};
+use super::super::server_app::AppTrainer;
+use super::{array, arrays, base, prox, request, simulation, trainer, trainer_of};
 
 #[test]
 fn requests_of_servers_are_checked() {
@@ -133,4 +134,20 @@ impl Parties for OneReply {
     fn poll(&mut self) -> Result<Replies, Unreachable> {
         Ok(std::mem::take(&mut self.replies))
     }
+}
+
+/// Strategies that have a proximal term may send a weight of 0.
+#[test]
+fn a_weight_of_zero_is_no_proximal_term() {
+    let settings = [("proximal-mu", ConfigValue::Float(0.0))];
+    let answer = |mut trainer: AppTrainer, settings: &[_]| {
+        let content = request(arrays(&[10, 784]), settings);
+        let reply = trainer.answer("train", &content).unwrap();
+        reply.arrays("arrays").unwrap()["head.bias"]
+            .bytes()
+            .to_vec()
+    };
+    let none = answer(trainer_of(|| Box::new(base()), &[0]), &[]);
+    assert_eq!(answer(trainer(&[0]), &settings), none);
+    assert_ne!(answer(trainer(&[0]), &[]), none);
 }

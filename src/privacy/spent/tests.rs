@@ -1,4 +1,4 @@
-use fedround::algorithms::{AdaptiveClip, Adcol, DpFtrl, DpSgd, FedAvg};
+use fedround::algorithms::{AdaptiveClip, Adcol, DpFtrl, DpSgd, FedAvg, FedFed};
 use fedround::experiment::{Experiment, Run, privacy_spent};
 use fedround::prelude::*;
 use fedround_data::Partition;
@@ -241,6 +241,20 @@ fn noise_on_a_mean_of_fewer_has_no_bound() {
         );
         let before = privacy_spent(run.program(), inputs, &[], None).unwrap();
         assert_eq!(before.epsilon, Some(0.0));
+    }
+}
+
+#[test]
+fn rounds_before_the_first_noise_have_no_epsilon() {
+    let experiment = Experiment::new(FedFed::<FedAvg>::default());
+    let experiment = experiment.model("lenet5").data("synth-digits").clients(4);
+    let run = experiment.seed(3).prepare(20).unwrap();
+    let at = |rounds| spent(run.program(), inputs(&run, 1e-5), rounds, None).unwrap();
+    // Generators are trained and averaged without noise; the sixteenth round shares images with it.
+    for (rounds, epsilon, noise) in [(0, true, false), (1, false, false), (16, true, true)] {
+        let spent = at(rounds);
+        assert_eq!(spent.epsilon.is_some(), epsilon, "{rounds}");
+        assert_eq!(spent.has_noise(), noise, "{rounds}");
     }
 }
 

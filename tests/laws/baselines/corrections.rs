@@ -1,6 +1,7 @@
 //! Methods that correct local steps: SCAFFOLD, FedNova, MOON, Per-FedAvg.
 
 use burn::tensor::Device;
+use fedround::algorithms::FedNovaSteps;
 use fedround::models::DigitsConfig;
 
 use super::*;
@@ -101,9 +102,49 @@ fn equal_steps_make_nova_the_mean() {
         ..self::nova()
     };
     assert_close(&after(&nova, even()), &after(&prox, even()), 1e-5);
+    let decayed = FedAvg {
+        momentum: 0.5,
+        weight_decay: 0.1,
+        ..base()
+    };
+    let nova = FedNova {
+        momentum: 0.5,
+        weight_decay: 0.1,
+        ..self::nova()
+    };
+    assert_close(&after(&nova, even()), &after(&decayed, even()), 1e-5);
 }
 
-/// A proximal term pulls what gradients train, and running statistics are averaged as they are.
+/// With `τ_eff = Σ p_k τ_k` a round moves in the same direction as with `Σ p_k ‖a_k‖₁`, by their ratio as far.
+#[test]
+fn effective_steps_scale_a_round() {
+    let moves = |momentum| {
+        [FedNovaSteps::Norm, FedNovaSteps::Steps].map(|tau_eff| {
+            let nova = FedNova {
+                momentum,
+                tau_eff,
+                ..nova()
+            };
+            let mut simulation = simulation(&nova, "2nn", ragged());
+            let before = weights(&simulation);
+            run(&mut simulation, 1);
+            let moves = weights(&simulation).into_iter().zip(before);
+            moves.map(|(x, y)| x - y).collect::<Vec<f32>>()
+        })
+    };
+    let [norm, steps] = moves(0.0);
+    assert_close(&steps, &norm, 1e-6);
+    let [norm, steps] = moves(0.9);
+    assert!(farthest(&steps, &norm) > 1e-4);
+    // Clients of 10, 15, 35 and 40 examples take 1, 2, 4 and 4 steps; `a` is 1, 1.9, 2.71 and 3.439.
+    let tau = 0.1 * 1.0 + 0.15 * 2.0 + 0.75 * 4.0;
+    let ratio: f32 = tau / (0.1 * 1.0 + 0.15 * 2.9 + 0.75 * 9.049);
+    let expected: Vec<f32> = norm.iter().map(|x| ratio * x).collect();
+    assert_close(&steps, &expected, 1e-6);
+}
+
+/// A proximal term and weight decay pull what gradients train, and running statistics are averaged as they
+/// are.
 #[test]
 fn running_statistics_are_not_pulled() {
     let after = |algorithm: &dyn Algorithm| {
@@ -118,9 +159,16 @@ fn running_statistics_are_not_pulled() {
         run(&mut simulation, 2);
         weights(&simulation)
     };
-    let nova = FedNova { mu: 0.5, ..nova() };
+    let nova = FedNova {
+        mu: 0.5,
+        weight_decay: 0.1,
+        ..nova()
+    };
     let prox = FedProx {
-        base: base(),
+        base: FedAvg {
+            weight_decay: 0.1,
+            ..base()
+        },
         mu: 0.5,
     };
     assert_close(&after(&nova), &after(&prox), 1e-4);

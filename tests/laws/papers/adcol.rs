@@ -235,9 +235,9 @@ fn parties_learn_their_classes_against_a_discriminator() {
     assert!(last < first, "{first} {last}");
 }
 
-/// What the discriminator sees has the same size however large representations are.
+/// What normalisation does is in `adcol_noise`.
 #[test]
-fn normalised_representations_are_judged_by_their_direction() {
+fn normalised_representations_take_as_many_bytes() {
     let after = |normalised| {
         let mut simulation = parties(&Adcol {
             normalised,

@@ -1,4 +1,5 @@
-//! ADCOL under noise: parties train against the discriminator with rows of the size that the server trained it on.
+//! ADCOL under noise, or with normalised rows: parties train against the discriminator with rows of the size that the
+//! server trained it on.
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
@@ -64,27 +65,41 @@ fn little_noise_leaves_representations_of_length_one() {
 }
 
 #[test]
-fn the_size_of_representations_does_not_matter_under_noise() {
-    let of_several_rounds = |size| Older {
-        base: bounded(),
+fn the_size_of_representations_does_not_matter_under_noise_or_once_they_are_normalised() {
+    let normalised = || Adcol {
+        normalised: true,
+        ..adcol(MU)
+    };
+    let of_several_rounds = |base, size| Older {
+        base,
         size,
         ..older("2", MU)
     };
-    let of_a_few = |noise| FixedParties {
+    let of_a_few = |noise, normalised| FixedParties {
         noise,
+        normalised,
         epsilon: 1e8,
         ..fixed(3, MU)
     };
     // Each beside what it is if parties train against rows as they are.
-    let algorithms: [[&dyn Algorithm; 2]; 3] = [
+    let algorithms: [[&dyn Algorithm; 2]; 6] = [
         [&bounded(), &adcol(MU)],
+        [&normalised(), &adcol(MU)],
         [
-            &of_several_rounds(OlderSize::L1),
-            &of_several_rounds(OlderSize::Raw),
+            &of_several_rounds(bounded(), OlderSize::L1),
+            &of_several_rounds(bounded(), OlderSize::Raw),
         ],
         [
-            &of_a_few(RepresentationNoise::Laplace),
-            &of_a_few(RepresentationNoise::None),
+            &of_several_rounds(normalised(), OlderSize::Normalised),
+            &of_several_rounds(bounded(), OlderSize::Raw),
+        ],
+        [
+            &of_a_few(RepresentationNoise::Laplace, false),
+            &of_a_few(RepresentationNoise::None, false),
+        ],
+        [
+            &of_a_few(RepresentationNoise::None, true),
+            &of_a_few(RepresentationNoise::None, false),
         ],
     ];
     for [sized, raw] in algorithms {

@@ -77,7 +77,7 @@ fn algorithms_are_those_of_the_registry() {
 }
 
 /// The subcommands that a help text lists.
-fn subcommands(help: &str) -> Vec<String> {
+pub fn subcommands(help: &str) -> Vec<String> {
     let (_, after) = help.split_once("\nCommands:\n").unwrap_or_default();
     let lines = after.lines().take_while(|line| line.starts_with("  "));
     let names = lines.filter(|line| !line.starts_with("   "));

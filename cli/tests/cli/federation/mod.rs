@@ -6,6 +6,7 @@ mod notices;
 mod processes;
 mod proxy;
 mod refused;
+mod secret;
 mod server_apps;
 mod sums;
 mod traffic;

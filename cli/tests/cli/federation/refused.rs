@@ -1,6 +1,7 @@
 //! Algorithms that cannot run between parties: both sides say so before anything is sent or written.
 
 use std::net::TcpListener;
+use std::time::{Duration, Instant};
 
 use super::processes::algorithms;
 use crate::support::{Place, SMALL, stderr};
@@ -94,6 +95,21 @@ fn the_run_of_a_federation_is_not_resumed_alone() {
     let text = place.failure("resume fed --rounds 5", 1);
     assert!(text.contains("holds the run of a federation"), "{text}");
     assert!(text.contains("`fedround coordinator` command"), "{text}");
+}
+
+/// Whoever asks for a status does not wait for a SuperLink that is not there.
+#[test]
+fn a_status_of_nobody_is_an_error_at_once() {
+    let place = Place::new();
+    let begun = Instant::now();
+    let text = place.failure("federation status --superlink http://127.0.0.1:1", 1);
+    // Of which two seconds are spent on trying again.
+    assert!(begun.elapsed() < Duration::from_secs(20), "{text}");
+    assert!(text.contains("did not answer"), "{text}");
+    assert!(
+        text.contains("help: start one with flower-superlink"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -196,6 +196,27 @@ pub enum OwnDataError {
         /// Each column with missing values and their number.
         columns: Vec<String>,
     },
+    /// A column of inputs has no values at all.
+    #[error("{}: column `{column}` has no value in any row; leave the column out", path.display())]
+    EmptyColumn {
+        /// The table.
+        path: PathBuf,
+        /// The column.
+        column: String,
+    },
+    /// The column of the target or of the clients has no values at all.
+    #[error(
+        "{}: column `{column}`, which names the {}, has no value in any row",
+        path.display(), if *what == "class" { "classes" } else { "clients" }
+    )]
+    EmptyNames {
+        /// The table.
+        path: PathBuf,
+        /// The column.
+        column: String,
+        /// `class` or `client`.
+        what: &'static str,
+    },
     /// A class or client is missing, which cannot be filled.
     #[error("{}:{line}: column `{column}` has no value, and a {what} cannot be filled; leave such rows out", path.display())]
     MissingName {

@@ -49,11 +49,6 @@ fn keep_one(order: &[usize], test: &mut [bool], part: impl Fn(usize) -> usize) {
     }
 }
 
-/// The indices of the training and of the test examples.
-pub(super) fn split(test: &[bool]) -> (Vec<usize>, Vec<usize>) {
-    (0..test.len()).partition(|&i| !test[i])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

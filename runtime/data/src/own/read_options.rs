@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::bad_examples::{Broken, Missing};
+use super::hold_out::hold_out;
 use super::{DataLocation, Normalize, NumberScale, OwnDataError};
 use crate::{DataError, Dataset, InputEncoding, InputValues, Scale};
 
@@ -26,6 +27,9 @@ pub struct ReadOptions {
     /// Share of the examples, in (0, 1), that is held out for testing where the files have no test part.
     /// The default is 0.2.
     pub test_share: Option<f64>,
+    /// Whether all examples are for testing, where the files have no test part. They are the training examples as
+    /// well, for nobody trains on them.
+    pub all_tests: bool,
     /// What becomes of images that cannot be decoded.
     pub broken: Broken,
     /// How other examples became inputs, on which a model was trained. These examples become inputs in the same
@@ -34,11 +38,43 @@ pub struct ReadOptions {
     pub like: Option<Arc<InputEncoding>>,
 }
 
+/// The parts of own data.
+pub(super) struct Parts {
+    /// The numbers of the examples for training.
+    pub train: Vec<usize>,
+    /// Those for testing.
+    pub test: Vec<usize>,
+    /// Whether no example is in both.
+    pub divided: bool,
+}
+
 impl ReadOptions {
     const TEST_SHARE: f64 = 0.2;
 
-    pub(super) fn test_share(&self) -> f64 {
-        self.test_share.unwrap_or(Self::TEST_SHARE)
+    /// Divides examples, of which `is_test` has those for testing where the files say so. `groups` has the client of
+    /// each example, if there are clients.
+    pub(super) fn parts(
+        &self,
+        is_test: Option<Vec<bool>>,
+        (labels, groups): (&[u16], Option<&[u32]>),
+        seed: u64,
+    ) -> Parts {
+        let all = 0..labels.len();
+        if is_test.is_none() && self.all_tests {
+            return Parts {
+                train: all.clone().collect(),
+                test: all.collect(),
+                divided: false,
+            };
+        }
+        let share = self.test_share.unwrap_or(Self::TEST_SHARE);
+        let is_test = is_test.unwrap_or_else(|| hold_out(labels, groups, share, seed));
+        let (train, test) = all.partition(|&i| !is_test[i]);
+        Parts {
+            train,
+            test,
+            divided: true,
+        }
     }
 
     /// The scale of bytes; `measure` finds the mean and the standard deviation of each channel.

@@ -37,6 +37,34 @@ fn rows_that_are_left_out_do_not_decide_columns() {
     );
 }
 
+/// What is named is what can be changed: an input can be left out, a target cannot.
+#[test]
+fn columns_without_values_are_told_apart() {
+    let error = |text: &str, client: Option<&str>| {
+        let root = folder(&[("t.csv", text.as_bytes())]);
+        let reading = ReadOptions {
+            client_column: client.map(str::to_owned),
+            ..of_y(Missing::Drop)
+        };
+        message(&root, "csv:DIR/t.csv", reading)
+    };
+    let of_inputs = error("a,b,y\n1,,p\n2,,q\n", None);
+    assert!(
+        of_inputs.ends_with("column `b` has no value in any row; leave the column out"),
+        "{of_inputs}"
+    );
+    let of_target = error("a,y\n1,\n2,\n", None);
+    assert!(
+        of_target.ends_with("column `y`, which names the classes, has no value in any row"),
+        "{of_target}"
+    );
+    let of_clients = error("a,k,y\n1,,p\n2,,q\n", Some("k"));
+    assert!(
+        of_clients.ends_with("column `k`, which names the clients, has no value in any row"),
+        "{of_clients}"
+    );
+}
+
 #[test]
 fn separators_in_quotes_do_not_count() {
     let text = b"a;\"b,c,d\";y\n1;2;p\n3;4;q\n";

@@ -195,3 +195,24 @@ fn a_class_only_in_the_test_part_of_leaf_is_noted() {
     let data = read(&root, "leaf:DIR", ReadOptions::default());
     assert_eq!(data.notes[0], "classes without a training example: 7");
 }
+
+#[test]
+fn all_of_a_file_without_a_test_part_may_be_for_testing() {
+    let rows = b"a,y\n1,p\n2,q\n3,p\n4,r\n";
+    let root = folder(&[("t.csv", rows), ("few.csv", b"a,y\n5,p\n6,q\n")]);
+    let sizes = |location: &str, all_tests: bool| {
+        let reading = ReadOptions {
+            target: Some("y".to_owned()),
+            all_tests,
+            ..ReadOptions::default()
+        };
+        let data = read(&root, location, reading);
+        (data.train.len(), data.test.len(), data.notes.len())
+    };
+    // Notes on classes with few examples to train on are for those who train.
+    assert_eq!(sizes("csv:DIR/t.csv", true), (4, 4, 0));
+    let (train, test, notes) = sizes("csv:DIR/t.csv", false);
+    assert!(train + test == 4 && notes > 0, "{train}, {test}, {notes}");
+    let parted = "csv:DIR/t.csv,DIR/few.csv";
+    assert_eq!(sizes(parted, true), sizes(parted, false));
+}

@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use fedround_ir::fed::{ArithOp, FedOp, Module, Op, OpKind, Place, Region, Value};
+use fedround_ir::fed::{ArithOp, Choice, FedOp, Module, Op, OpKind, Place, Region, TreeOp, Value};
 
-use super::{head, quoted};
+use super::{ends, head, quoted};
+use crate::fed_attributes::fed_label;
 
 /// A fed module: an op is a node, a region a cluster with a node for its arguments and one for
-/// what it yields. Constants and hyper-parameters stand in the label of the op that reads them.
+/// what it yields. Constants and hyper-parameters stand in the label of the op that reads them, in their
+/// places among its operands: `arith.sub(1, ·)`.
 pub fn module(module: &Module) -> String {
     let mut writer = Writer {
         module,
@@ -36,8 +38,8 @@ struct Writer<'m> {
     out: String,
     nodes: usize,
     clusters: usize,
-    /// The node that gives a value.
-    from: HashMap<Value, String>,
+    /// The node that gives a value, and which of its values it is, if there are several.
+    from: HashMap<Value, (String, Option<usize>)>,
     constants: HashMap<Value, String>,
 }
 
@@ -68,45 +70,58 @@ impl Writer<'_> {
         id
     }
 
-    fn edges(&mut self, values: &[Value], to: &str) {
-        for value in values {
-            if let Some(from) = self.from.get(value) {
+    /// Arrows to what reads values, with their numbers among these if they are in an order.
+    fn edges(&mut self, values: &[Value], to: &str, in_order: bool) {
+        let drawn = values.iter().filter(|v| self.from.contains_key(v)).count();
+        for (index, value) in values.iter().enumerate() {
+            if let Some((from, result)) = self.from.get(value) {
+                let operand = (in_order && drawn > 1).then_some(index);
                 let label = quoted(&self.module.type_of(*value).to_string());
-                _ = writeln!(self.out, "    {from} -> {to} [label={label}];");
+                let ends = ends(*result, operand);
+                _ = writeln!(self.out, "    {from} -> {to} [label={label}{ends}];");
             }
         }
     }
 
-    /// The constants among an op's operands, in brackets.
-    fn constants(&self, op: &Op) -> String {
-        let known = op.operands.iter().filter_map(|v| self.constants.get(v));
-        let known: Vec<&str> = known.map(String::as_str).collect();
-        if known.is_empty() {
-            String::new()
-        } else {
-            format!("({})", known.join(", "))
+    /// Values that come from a node.
+    fn give(&mut self, values: &[Value], node: &str) {
+        for (index, value) in values.iter().enumerate() {
+            let result = (values.len() > 1).then_some(index);
+            self.from.insert(*value, (node.to_owned(), result));
         }
+    }
+
+    /// The constants among values, in brackets, with a dot in the place of each other value.
+    fn constants(&self, values: &[Value]) -> String {
+        let places = values.iter().map(|v| self.constants.get(v));
+        let places: Vec<Option<&String>> = places.collect();
+        if places.iter().all(Option::is_none) {
+            return String::new();
+        }
+        let places = places.into_iter();
+        let texts = places.map(|known| known.map_or("·", String::as_str));
+        format!("({})", texts.collect::<Vec<_>>().join(", "))
     }
 
     /// Draws a region; gives the node of what it yields. Values that it takes over from its op
     /// come from the node `entry`.
     fn region(&mut self, region: &Region, names: &[&str], entry: Option<&str>) -> String {
-        for (index, arg) in region.args.iter().enumerate() {
-            let node = match (entry, names.get(index)) {
-                (Some(entry), _) => entry.to_owned(),
-                (None, name) => {
-                    let name = name.copied().unwrap_or("argument");
-                    let label = format!("{name}: {}", self.module.type_of(*arg));
-                    self.node(&label, ", shape=ellipse")
-                }
-            };
-            self.from.insert(*arg, node);
+        if let Some(entry) = entry {
+            self.give(&region.args, entry);
+        } else {
+            for (index, arg) in region.args.iter().enumerate() {
+                let name = names.get(index).copied().unwrap_or("argument");
+                let label = format!("{name}: {}", self.module.type_of(*arg));
+                let node = self.node(&label, ", shape=ellipse");
+                self.from.insert(*arg, (node, None));
+            }
         }
         for op in &region.ops {
             self.op(op);
         }
-        let end = self.node("yield", ", shape=ellipse");
-        self.edges(&region.yields, &end);
+        let label = format!("yield{}", self.constants(&region.yields));
+        let end = self.node(&label, ", shape=ellipse");
+        self.edges(&region.yields, &end, true);
         end
     }
 
@@ -121,20 +136,11 @@ impl Writer<'_> {
             self.constants.insert(*result, text);
             return;
         }
-        let label = match &op.kind {
-            OpKind::Fed(FedOp::Call(hook) | FedOp::Super(hook)) => {
-                format!("{} {}", op.kind.name(), hook.name())
-            }
-            OpKind::Fed(FedOp::Public(name, _)) => format!("{} {name}", op.kind.name()),
-            kind => match kind.state() {
-                Some(state) => format!("{} {}", kind.name(), state.name),
-                None => kind.name(),
-            },
-        };
-        let label = label + &self.constants(op);
+        let label = fed_label(self.module, &op.kind) + &self.constants(&op.operands);
+        let in_order = !commutes(&op.kind);
         let given = if op.regions.is_empty() {
             let node = self.node(&label, "");
-            self.edges(&op.operands, &node);
+            self.edges(&op.operands, &node, in_order);
             node
         } else {
             // Its arguments are where its code runs.
@@ -142,7 +148,7 @@ impl Writer<'_> {
             let place = arg.map_or(Place::Server, |arg| self.module.type_of(*arg).place);
             self.open(&label, place);
             let entry = self.node("enter", ", shape=ellipse");
-            self.edges(&op.operands, &entry);
+            self.edges(&op.operands, &entry, in_order);
             let mut end = entry.clone();
             for region in &op.regions {
                 end = self.region(region, &[], Some(&entry));
@@ -150,8 +156,16 @@ impl Writer<'_> {
             self.close();
             end
         };
-        for result in &op.results {
-            self.from.insert(*result, given.clone());
-        }
+        self.give(&op.results, &given);
     }
+}
+
+/// Whether the order of an op's operands says nothing.
+fn commutes(kind: &OpKind) -> bool {
+    matches!(
+        kind,
+        OpKind::Arith(ArithOp::Add | ArithOp::Mul)
+            | OpKind::Tree(TreeOp::Add | TreeOp::Mul | TreeOp::Dot)
+            | OpKind::Fed(FedOp::Choose(Choice::Union))
+    )
 }

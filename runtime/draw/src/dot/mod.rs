@@ -1,7 +1,9 @@
 //! Graphs for [Graphviz](https://graphviz.org): `fedround graph … --format dot | dot -Tpdf`.
 //!
 //! A fed module has a cluster for each function and each region; a tensor graph has one for each
-//! phase of a training step. Edges are values, labelled with what they carry.
+//! phase of a training step. Edges are values, labelled with what they carry. Where several values go into
+//! a node or come out of it, the ends of their edges have their numbers, from 1; edges into sums and
+//! products have none.
 
 mod fed;
 mod tensor;
@@ -13,6 +15,16 @@ pub use tensor::sheets;
 fn quoted(text: &str) -> String {
     let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
     format!("\"{}\"", escaped.replace('\n', "\\n"))
+}
+
+/// The numbers at an edge's ends: which of the values of the node that it leaves, and which operand of the one
+/// that it goes to. Both count from 0, and the drawing from 1.
+fn ends(result: Option<usize>, operand: Option<usize>) -> String {
+    let end = |name: &str, index: Option<usize>| {
+        let number = index.map(|index| format!(", {name}=\"{}\"", index + 1));
+        number.unwrap_or_default()
+    };
+    end("taillabel", result) + &end("headlabel", operand)
 }
 
 /// What every drawing starts with.

@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use super::{head, quoted};
+use fedround_ir::tensor::Op;
+
+use super::{ends, head, quoted};
 use crate::attributes::label_lines;
 use crate::{Phase, Sheet};
 
@@ -23,15 +25,23 @@ pub fn sheets(sheets: &[Sheet]) -> String {
     out + "}\n"
 }
 
+/// The numbers at an edge's ends, if it has any.
+fn attributes(result: Option<usize>, operand: Option<usize>) -> String {
+    match ends(result, operand).strip_prefix(", ") {
+        Some(ends) => format!(" [{ends}]"),
+        None => String::new(),
+    }
+}
+
 fn body(index: usize, sheet: &Sheet) -> String {
     let graph = &sheet.graph;
     let mut out = String::new();
-    let mut from = vec![String::new(); graph.types.len()];
+    let mut from = vec![(String::new(), None); graph.types.len()];
     for (i, (name, val)) in graph.inputs.iter().enumerate() {
         let id = format!("g{index}_in{i}");
         let text = format!("{name}\n{}", graph.type_of(*val));
         _ = writeln!(out, "    {id} [label={}, shape=ellipse];", quoted(&text));
-        from[val.0 as usize] = id;
+        from[val.0 as usize].0 = id;
     }
     let phases = sheet.phases();
     for (phase, title, fill) in [
@@ -62,17 +72,24 @@ fn body(index: usize, sheet: &Sheet) -> String {
         out += "    }\n";
     }
     for (i, node) in graph.nodes.iter().enumerate() {
-        for v in &node.outs {
-            from[v.0 as usize] = format!("g{index}_n{i}");
+        for (result, v) in node.outs.iter().enumerate() {
+            let result = (node.outs.len() > 1).then_some(result);
+            from[v.0 as usize] = (format!("g{index}_n{i}"), result);
         }
-        for v in &node.ins {
-            _ = writeln!(out, "    {} -> g{index}_n{i};", from[v.0 as usize]);
+        let commutes = matches!(node.op, Op::Add | Op::Mul | Op::Dot | Op::And | Op::Or);
+        for (operand, v) in node.ins.iter().enumerate() {
+            let (from, result) = &from[v.0 as usize];
+            let operand = (node.ins.len() > 1 && !commutes).then_some(operand);
+            let attributes = attributes(*result, operand);
+            _ = writeln!(out, "    {from} -> g{index}_n{i}{attributes};");
         }
     }
     for (i, (name, val)) in graph.outputs.iter().enumerate() {
         let id = format!("g{index}_out{i}");
         _ = writeln!(out, "    {id} [label={}, shape=ellipse];", quoted(name));
-        _ = writeln!(out, "    {} -> {id};", from[val.0 as usize]);
+        let (from, result) = &from[val.0 as usize];
+        let attributes = attributes(*result, None);
+        _ = writeln!(out, "    {from} -> {id}{attributes};");
     }
     out
 }

@@ -1,9 +1,9 @@
 //! A fed module as two lanes, server and clients, with time running down.
 
-use fedround_ir::fed::Module;
+use fedround_ir::fed::{Module, Value};
 use fedround_passes::fed::Leaves;
 use fedround_passes::report::number_format;
-use fedround_passes::report::{Count, Direction, wire};
+use fedround_passes::report::{Count, Direction, Wire, wire};
 
 use super::canvas::{Anchor, Font, colour};
 use super::measure::{Lanes, MARGIN, TITLE};
@@ -51,19 +51,46 @@ pub fn phases(phases: &[Phase<'_>]) -> String {
         }
         height = pen.page(scenes, height);
         if let (Some(parameters), true) = (phase.parameters, phase.module.is_linked()) {
-            let text = totals(phase.module, parameters);
-            pen.canvas.plain(x, height, &text, NOTE, Anchor::Middle);
-            height += MARGIN;
+            for text in totals(phase.module, parameters) {
+                pen.canvas.plain(x, height, &text, NOTE, Anchor::Middle);
+                height += MARGIN;
+            }
         }
     }
     let name = phases.last().map_or("", |phase| phase.module.name());
     pen.canvas.finish(lanes.page(), height, name)
 }
 
-/// What is sent for a client in a round: bytes, and formulas of what is known only when clients have run,
-/// such as `4F` for `F` numbers of representations.
-fn totals(module: &Module, parameters: Count<'_>) -> String {
+/// What is sent for a client in a round, in lines: bytes, and formulas of what is known only when clients
+/// have run, such as `4F` for `F` numbers of representations. A client may be in one of several cohorts and
+/// not in others, so that each has a line of its own, in the order of the drawing.
+fn totals(module: &Module, parameters: Count<'_>) -> Vec<String> {
     let rows = wire(module);
+    let mut cohorts: Vec<Option<Value>> = vec![];
+    for row in &rows {
+        if !cohorts.contains(&row.cohort) {
+            cohorts.push(row.cohort);
+        }
+    }
+    let head = format!(
+        "Bytes for each client in each round, P = {} parameters",
+        number_format::grouped(parameters.parameters_without(&Leaves::default()) as u64)
+    );
+    match cohorts.as_slice() {
+        [] | [_] => vec![format!("{head}: {}", sent(&rows, parameters))],
+        several => {
+            let of_each = several.iter().zip(1..).map(|(cohort, number)| {
+                let own = rows.iter().filter(|row| row.cohort == *cohort);
+                let own = own.cloned().collect::<Vec<_>>();
+                format!("of cohort {number}: {}", sent(&own, parameters))
+            });
+            std::iter::once(head).chain(of_each).collect()
+        }
+    }
+}
+
+/// The sums of rows: `796.8 kB down, 796.8 kB up`.
+fn sent(rows: &[Wire], parameters: Count<'_>) -> String {
     let total = |direction| {
         let (mut known, mut terms) = (0, vec![]);
         for row in rows.iter().filter(|row| row.direction == direction) {
@@ -77,10 +104,12 @@ fn totals(module: &Module, parameters: Count<'_>) -> String {
         }
         terms.join(" + ")
     };
-    format!(
-        "Bytes for each client in each round, P = {} parameters: {} down, {} up",
-        number_format::grouped(parameters.parameters_without(&Leaves::default()) as u64),
-        total(Direction::Down),
-        total(Direction::Up)
-    )
+    let (down, up) = (total(Direction::Down), total(Direction::Up));
+    match rows.iter().any(|row| row.direction == Direction::Across) {
+        true => format!(
+            "{down} down, {up} up, {} to other clients",
+            total(Direction::Across)
+        ),
+        false => format!("{down} down, {up} up"),
+    }
 }

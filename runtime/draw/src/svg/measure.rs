@@ -76,7 +76,8 @@ pub(super) fn widen(items: &[Item], lane: usize, widths: &mut [f64; 3]) {
             }
             Item::Op(step) => widths[lane] = widths[lane].max(step_width(step)),
             Item::Crossing(crossing) => {
-                widths[0] = widths[0].max(step_width(&crossing.server));
+                let lane = crossing.lane();
+                widths[lane] = widths[lane].max(step_width(&crossing.step));
                 for sent in &crossing.sent {
                     let label = plain_width(&sent.derived, SMALL);
                     widths[2] = widths[2].max(label.max(width(&sent.bytes, SMALL) * 1.15));

@@ -13,6 +13,7 @@ mod pen;
 mod scene;
 mod script;
 mod script_regions;
+mod script_text;
 mod script_wires;
 mod tensor;
 mod text;

@@ -5,7 +5,7 @@ use fedround_passes::report::Direction;
 
 use super::canvas::{Anchor, Canvas, Font, NO_FILL, Rect, colour};
 use super::measure::{
-    BOX, FRAME_PAD, GAP, INSET, LINE, Lanes, MARGIN, SMALL, TEXT, TINY, TITLE, head_height,
+    BOX, FRAME_PAD, GAP, INSET, LANE, LINE, Lanes, MARGIN, SMALL, TEXT, TINY, TITLE, head_height,
     height_of, lane_of, stack,
 };
 use super::scene::{Crossing, Frame, FrameKind, Item, OpBox, Scene};
@@ -250,23 +250,35 @@ impl Pen {
         self.y = rect.y + head_height(frame);
     }
 
-    /// The server's box, a pill for each value on the clients' lane, an arrow for each value.
+    /// The server's box, a pill for each value on the clients' lane, an arrow for each value. What clients
+    /// send to each other is a box on their lane, which an arrow for each value leaves and comes back to.
     fn crossing(&mut self, crossing: &Crossing) {
         let tall = crossing.sent.len() as f64 * (BOX + GAP) - GAP;
-        let server = self.place(0, None, tall);
-        self.boxed(server, &crossing.server);
+        let step = self.place(crossing.lane(), None, tall);
+        self.boxed(step, &crossing.step);
         for (index, sent) in crossing.sent.iter().enumerate() {
             if index > 0 {
-                self.y = server.y + index as f64 * (BOX + GAP);
-                // Values that are sent together have no order.
-                self.tails[1] = None;
+                self.y = step.y + index as f64 * (BOX + GAP);
             }
-            let client = self.pill(&sent.name, 1);
-            let y = client.middle();
+            let y = self.y + BOX / 2.0;
             let (from, to) = match crossing.direction {
-                Direction::Down => ((server.right(), y), (client.x, y)),
-                // What goes across is drawn as an operation.
-                Direction::Up | Direction::Across => ((client.x, y), (server.right(), y)),
+                Direction::Across => {
+                    let (x, out) = (step.x, step.x - LANE + 4.0);
+                    let way = format!("M{x:.1} {:.1}H{out:.1}V{:.1}", y - 6.0, y + 6.0);
+                    self.canvas.path(&way, colour::WIRE, 1.8);
+                    ((out, y + 6.0), (x, y + 6.0))
+                }
+                direction => {
+                    if index > 0 {
+                        // Values that are sent together have no order.
+                        self.tails[1] = None;
+                    }
+                    let client = self.pill(&sent.name, 1);
+                    match direction {
+                        Direction::Down => ((step.right(), y), (client.x, y)),
+                        _ => ((client.x, y), (step.right(), y)),
+                    }
+                }
             };
             self.canvas.arrow(from, to, colour::WIRE, 1.8);
             let left = self.lanes.server.0 + self.lanes.server.1;
@@ -277,6 +289,6 @@ impl Pen {
             self.canvas
                 .plain(middle, y + 14.0, &sent.bytes, font, Anchor::Middle);
         }
-        self.y = server.bottom();
+        self.y = step.bottom();
     }
 }

@@ -10,7 +10,7 @@ pub(super) enum Item {
     Op(OpBox),
     /// A region.
     Frame(Frame),
-    /// Values that cross between the lanes.
+    /// Values that cross between the lanes, or from clients to clients.
     Crossing(Crossing),
 }
 
@@ -61,8 +61,8 @@ impl Frame {
 #[derive(Clone, Debug)]
 pub(super) struct Crossing {
     pub direction: Direction,
-    /// What the server does.
-    pub server: OpBox,
+    /// What the server does; of what goes across, what the clients do.
+    pub step: OpBox,
     /// What crosses.
     pub sent: Vec<Sent>,
 }
@@ -72,6 +72,13 @@ pub(super) struct Sent {
     pub name: String,
     pub derived: String,
     pub bytes: String,
+}
+
+impl Crossing {
+    /// The lane of its box.
+    pub fn lane(&self) -> usize {
+        usize::from(self.direction == Direction::Across)
+    }
 }
 
 /// A function's items, with its title and where it runs.

@@ -6,7 +6,7 @@ use fedround_ir::fed::{
     ArithOp, ExternalOp, FedOp, Func, Hook, Kind, Module, Op, OpKind, OptOp, Place, PrivacyOp,
     Region, Value,
 };
-use fedround_passes::report::notation::{Text, count_uses, expression};
+use fedround_passes::report::notation::{Text, count_uses};
 use fedround_passes::report::{Count, Wire, wire};
 
 use super::scene::{Item, OpBox, Scene};
@@ -15,7 +15,6 @@ use super::scene::{Item, OpBox, Scene};
 /// counted, bytes are numbers too.
 pub(super) fn scenes<'m>(module: &'m Module, parameters: Option<Count<'m>>) -> Vec<Scene> {
     let linked = module.is_linked();
-    let wires = wire(module).into_iter().map(|row| (row.value, row));
     let mut script = Script {
         module,
         linked,
@@ -27,29 +26,31 @@ pub(super) fn scenes<'m>(module: &'m Module, parameters: Option<Count<'m>>) -> V
         uses: HashMap::new(),
         taken: HashMap::new(),
         cohorts: HashMap::new(),
-        wires: wires.collect(),
+        wires: wire(module),
     };
     module.funcs.iter().map(|func| script.scene(func)).collect()
 }
 
 pub(super) struct Script<'m> {
-    module: &'m Module,
+    pub(super) module: &'m Module,
     pub(super) linked: bool,
     pub(super) parameters: Option<Count<'m>>,
-    hypers: Vec<String>,
+    pub(super) hypers: Vec<String>,
     pub(super) texts: HashMap<Value, Text>,
     uses: HashMap<Value, usize>,
     /// How often a name was given.
-    taken: HashMap<String, usize>,
+    pub(super) taken: HashMap<String, usize>,
     /// The cohort that a clients' value is over.
     pub(super) cohorts: HashMap<Value, String>,
-    /// What crosses by which value; taken out when it is drawn.
-    pub(super) wires: HashMap<Value, Wire>,
+    /// What crosses; taken out when it is drawn.
+    pub(super) wires: Vec<Wire>,
 }
 
 impl Script<'_> {
     fn scene(&mut self, func: &Func) -> Scene {
-        self.taken.clear();
+        // The names of hyper-parameters are no others'.
+        let hypers = self.hypers.iter().map(|name| (name.clone(), 1));
+        self.taken = hypers.collect();
         count_uses(&func.body, &mut self.uses);
         let round = func.hook == Hook::Round && self.linked;
         for (arg, name) in func.body.args.iter().zip(func.hook.arg_names()) {
@@ -105,31 +106,6 @@ impl Script<'_> {
         self.module.type_of(value).place
     }
 
-    /// A name of its own for each value: `u`, `u2`, ….
-    pub(super) fn unique(&mut self, base: &str) -> String {
-        let count = self.taken.entry(base.to_owned()).or_default();
-        *count += 1;
-        match *count {
-            1 => base.to_owned(),
-            n => format!("{base}{n}"),
-        }
-    }
-
-    pub(super) fn name(&mut self, value: Value, op: &OpKind) -> String {
-        let base = match (op, self.kind(value)) {
-            (OpKind::Fed(FedOp::Sample | FedOp::Choose(_)), _) => "S",
-            (OpKind::Fed(FedOp::ServerState(name, _) | FedOp::ClientState(name, _)), _) => {
-                own(name)
-            }
-            (OpKind::External(ExternalOp::Apply(_)), _) => "z",
-            (OpKind::External(ExternalOp::Loss(_)), _) => "ℓ",
-            (_, Kind::Params) => "u",
-            (_, Kind::Tensor) => "h",
-            _ => "a",
-        };
-        self.unique(base)
-    }
-
     /// The items of a region. Where its last op gives one of its yields, that value goes by the
     /// name in `finals`, if there is one.
     pub(super) fn region(&mut self, region: &Region, finals: &[String]) -> Vec<Item> {
@@ -169,8 +145,15 @@ impl Script<'_> {
     }
 
     fn op(&mut self, op: &Op, wanted: Option<String>, items: &mut Vec<Item>) {
+        if let Some(cohort) = self.cohort_of(op) {
+            let of = op.results.iter().map(|v| (*v, cohort.clone()));
+            self.cohorts.extend(of);
+        }
         match (&op.kind, op.results.as_slice(), op.regions.as_slice()) {
-            (OpKind::Fed(FedOp::Broadcast), [sent], _) => self.broadcast(op, *sent, items),
+            (OpKind::Fed(FedOp::Broadcast | FedOp::Dispatch), [sent], _) => {
+                self.broadcast(op, *sent, items)
+            }
+            (OpKind::Fed(FedOp::Mix(_)), results, _) => self.mix(op, results, items),
             (OpKind::Fed(FedOp::Gather | FedOp::Scatter), [result], _) => {
                 self.hand_over(op, *result, items)
             }
@@ -188,11 +171,6 @@ impl Script<'_> {
                 items.extend(frame.map(Item::Frame));
             }
             (kind, [result], _) => {
-                if let (OpKind::Fed(FedOp::Split(_)), Some(whose)) = (kind, op.operands.last()) {
-                    // Over the cohort that the rows are split for.
-                    let cohort = self.cohorts.get(whose).cloned().unwrap_or_default();
-                    self.cohorts.insert(*result, cohort);
-                }
                 let text = self.expression(op);
                 let inline = match kind {
                     OpKind::External(ExternalOp::Column(..))
@@ -230,7 +208,7 @@ impl Script<'_> {
                 let value = op.operands.last().map(|v| self.text(*v));
                 let value = value.as_ref().map(Text::plain).unwrap_or_default();
                 items.push(Item::Op(OpBox {
-                    text: format!("state({}) ← {value}", own(name)),
+                    text: format!("{} ← {value}", self.state(name)),
                     op: op.kind.name(),
                 }));
             }
@@ -248,33 +226,4 @@ impl Script<'_> {
             }
         }
     }
-
-    fn expression(&self, op: &Op) -> Text {
-        let operands: Vec<Text> = op.operands.iter().map(|v| self.text(*v)).collect();
-        match &op.kind {
-            OpKind::Fed(FedOp::Call(hook)) => Text::call(hook.name(), &operands),
-            OpKind::Fed(FedOp::Super(hook)) => {
-                Text::call(&format!("base.{}", hook.name()), &operands)
-            }
-            OpKind::Fed(FedOp::GlobalParams) => Text::call("global_params", &operands),
-            OpKind::Fed(FedOp::ServerState(name, _) | FedOp::ClientState(name, _)) => {
-                Text::call("state", &[Text::name(own(name))])
-            }
-            kind => {
-                let text = expression(kind, &operands, &self.hypers);
-                // An op without a notation of its own goes by its name, without the dialect.
-                match kind.name().split_once('.') {
-                    Some((_, name)) if text.plain().starts_with(&kind.name()) => {
-                        Text::call(name, &operands)
-                    }
-                    _ => text,
-                }
-            }
-        }
-    }
-}
-
-/// A state's name without its layer.
-fn own(name: &str) -> &str {
-    name.rsplit('.').next().unwrap_or(name)
 }

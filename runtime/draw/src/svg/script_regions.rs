@@ -31,15 +31,7 @@ impl Script<'_> {
             }
             return None;
         }
-        let names = results.iter().map(|result| {
-            let base = match self.kind(*result) {
-                Kind::Params => "w_k",
-                Kind::Tensor => "z_k",
-                Kind::Labels => "y_k",
-                _ => "a_k",
-            };
-            self.unique(base)
-        });
+        let names = results.iter().map(|result| self.name(*result, &op.kind));
         let names: Vec<String> = names.collect();
         let place = op.operands.first().map(|v| self.place(*v));
         let on_server = place == Some(Place::Gathered);

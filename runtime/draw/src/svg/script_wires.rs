@@ -1,14 +1,15 @@
 //! Turns operations that communicate into crossings between the lanes.
 
-use fedround_ir::fed::{FedOp, Kind, Op, OpKind, Value};
+use fedround_ir::fed::{FedOp, Kind, Op, OpKind, Topology, Value};
 use fedround_passes::report::notation::{Text, reduction};
 use fedround_passes::report::number_format;
-use fedround_passes::report::{Direction, Protection};
+use fedround_passes::report::{Direction, Protection, Wire};
 
 use super::scene::{Crossing, Item, OpBox, Sent};
 use super::script::Script;
 
 impl Script<'_> {
+    /// One value, to each client; of a dispatch, as it was when the client began.
     pub(super) fn broadcast(&mut self, op: &Op, result: Value, items: &mut Vec<Item>) {
         let [value, cohort] = op.operands.as_slice() else {
             return;
@@ -21,11 +22,18 @@ impl Script<'_> {
         }
         let text = self.text(*value);
         let cohort = self.text(*cohort).plain().to_owned();
+        let (verb, received) = match op.kind {
+            OpKind::Fed(FedOp::Dispatch) => {
+                let began = format!("{} when k began", text.plain());
+                ("dispatch", Text::sum(began))
+            }
+            _ => ("broadcast", text.clone()),
+        };
         let server = OpBox {
-            text: format!("broadcast {} to {cohort}", text.plain()),
+            text: format!("{verb} {} to {cohort}", text.plain()),
             op: op.kind.name(),
         };
-        self.texts.insert(result, text);
+        self.texts.insert(result, received);
         self.cohorts.insert(result, cohort);
         self.cross(Direction::Down, server, &[result], items);
     }
@@ -76,19 +84,45 @@ impl Script<'_> {
         self.cross(Direction::Up, server, &op.operands, items);
     }
 
+    /// From clients to clients.
+    pub(super) fn mix(&mut self, op: &Op, results: &[Value], items: &mut Vec<Item>) {
+        let OpKind::Fed(FedOp::Mix(topology)) = op.kind else {
+            return;
+        };
+        let verb = match topology {
+            Topology::Regular(degree) => format!("mix_regular_{degree}"),
+            topology => format!("mix_{}", topology.name()),
+        };
+        let names: Vec<String> = results.iter().map(|v| self.name(*v, &op.kind)).collect();
+        let left = names.join(", ");
+        let clients = OpBox {
+            text: format!("{left} ← {verb}({})", self.list(&op.operands)),
+            op: op.kind.name(),
+        };
+        // The weights of a matrix, behind the values, are no message.
+        let values = op.operands.get(..results.len()).unwrap_or_default();
+        self.cross(Direction::Across, clients, values, items);
+        for (result, name) in results.iter().zip(names) {
+            self.texts.insert(*result, Text::name(name));
+        }
+    }
+
     /// What crosses; a plain step on the server where all of it has crossed before.
     fn cross(
         &mut self,
         direction: Direction,
-        server: OpBox,
+        step: OpBox,
         values: &[Value],
         items: &mut Vec<Item>,
     ) {
         let mut sent = vec![];
         for value in values {
-            let Some(row) = self.wires.remove(value) else {
+            // A value may go to the server and to other clients.
+            let is_it = |row: &Wire| row.value == *value && row.direction == direction;
+            let Some(at) = self.wires.iter().position(is_it) else {
                 continue;
             };
+            let row = self.wires.remove(at);
             let formula = row.formula();
             sent.push(Sent {
                 name: self.text(*value).plain().to_owned(),
@@ -110,11 +144,11 @@ impl Script<'_> {
             });
         }
         items.push(if sent.is_empty() {
-            Item::Op(server)
+            Item::Op(step)
         } else {
             Item::Crossing(Crossing {
                 direction,
-                server,
+                step,
                 sent,
             })
         });

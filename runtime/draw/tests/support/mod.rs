@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use fedround_ir::fed::Module;
+
 /// Compares with `snapshots/draw/<case>.snap`.
 pub fn snapshot(case: &str, text: &str) {
     let mut settings = insta::Settings::clone_current();
@@ -20,6 +22,20 @@ pub fn texts(svg: &str) -> Vec<String> {
         parts.filter_map(|p| p.text()).collect::<String>()
     });
     text.map(|t| t.trim().to_owned()).collect()
+}
+
+/// The same without spaces: those between letters of two styles are distances.
+pub fn spaceless(svg: &str) -> Vec<String> {
+    let texts = texts(svg).into_iter();
+    texts.map(|text| text.replace(' ', "")).collect()
+}
+
+/// The fed module of a text.
+pub fn parsed(text: &str) -> Module {
+    match fedround_ir::text::parse(text).unwrap() {
+        fedround_ir::text::Document::Fed(module) => module,
+        fedround_ir::text::Document::Tensor(_) => panic!("a tensor text"),
+    }
 }
 
 /// A rectangle of a drawing.

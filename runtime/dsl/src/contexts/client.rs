@@ -62,8 +62,10 @@ impl ClientCx {
     }
 
     /// Whether this graph is that of a phase, which `round` of the same layer [declares](crate::ServerCx::phase).
+    /// A misspelt name is an error if one that is declared is nearly the same; otherwise it is of no phase.
+    #[track_caller]
     pub fn phase(&self, name: &str) -> bool {
-        self.graph.in_phase(name)
+        self.graph.in_phase(name, Loc::caller())
     }
 
     /// Whether this graph makes the models of the evaluation `name`, in `personalize`; see

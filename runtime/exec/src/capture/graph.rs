@@ -6,7 +6,8 @@ use std::thread::{self, ThreadId};
 use burn_backend::{Backend, BackendGraph};
 use burn_dispatch::{Dispatch, DispatchDevice};
 
-use crate::device::{ExecError, with_exclusive_gpu_access};
+use super::buffer::lost_buffer;
+use crate::device::{ExecError, with_exclusive_gpu_access, with_gpu_access};
 
 /// The number of runs before the captured one. In them, burn tunes its kernels, burn-fusion settles which ops
 /// become one kernel, and memory is allocated that the captured run uses again.
@@ -15,29 +16,35 @@ const WARM_UP: usize = 3;
 /// Captured kernel launches. They name the buffers that they read and write by address.
 pub(super) struct Graph {
     device: DispatchDevice,
-    graph: BackendGraph<Dispatch>,
+    /// The graph; `None` only while it is dropped.
+    graph: Option<BackendGraph<Dispatch>>,
     /// The thread that captured the graph. burn has one stream for each thread, and a graph is replayed on
     /// the stream that captured it.
     thread: ThreadId,
 }
 
+impl Drop for Graph {
+    fn drop(&mut self) {
+        // The driver waits for the last replay before it frees a graph, which it may not do while another
+        // thread captures. The request is queued here, with access to the GPU; a thread that captures gets the
+        // access to itself once the queue is empty.
+        let graph = self.graph.take();
+        with_gpu_access(|| drop(graph));
+    }
+}
+
 /// Ends a capture when it is dropped, if the capture was left by an error or a panic.
 struct CaptureGuard<'a> {
     device: &'a DispatchDevice,
-    /// Whether the stream is prepared for a capture that has not begun.
-    prepared: bool,
-    /// Whether the capture has begun.
-    capturing: bool,
+    /// Whether the stream is prepared for a capture, or captures.
+    open: bool,
 }
 
 impl Drop for CaptureGuard<'_> {
     fn drop(&mut self) {
-        // A prepared stream returns to its normal state only by starting and stopping a capture. Errors are
-        // ignored here: the caller already reports the error that led here.
-        if self.prepared && !self.capturing {
-            self.capturing = Dispatch::graph_start_capture(self.device).is_ok();
-        }
-        if self.capturing {
+        if self.open {
+            // This ends a capture that has not begun, too: a warm-up run that fails leaves the stream
+            // prepared. The error is ignored: the caller already reports the one that led here.
             _ = Dispatch::graph_stop_capture(self.device);
         }
     }
@@ -55,30 +62,22 @@ impl Graph {
         device: &DispatchDevice,
         mut run: impl FnMut() -> Result<(), ExecError>,
     ) -> Result<Self, ExecError> {
-        let mut guard = CaptureGuard {
-            device,
-            prepared: false,
-            capturing: false,
-        };
         Dispatch::graph_prepare(device).map_err(ExecError::from)?;
-        guard.prepared = true;
+        let guard = CaptureGuard { device, open: true };
         for _ in 0..WARM_UP {
             run()?;
             Dispatch::sync(device).map_err(ExecError::from)?;
         }
         let graph = with_exclusive_gpu_access(move || {
             let mut guard = guard;
-            // A capture that fails to start leaves the stream as it was before it was prepared.
-            guard.prepared = false;
             Dispatch::graph_start_capture(device).map_err(ExecError::from)?;
-            guard.capturing = true;
             run()?;
-            guard.capturing = false;
+            guard.open = false;
             Dispatch::graph_stop_capture(device).map_err(ExecError::from)
         })?;
         Ok(Self {
             device: device.clone(),
-            graph,
+            graph: Some(graph),
             thread: thread::current().id(),
         })
     }
@@ -104,6 +103,9 @@ impl Graph {
                 "recorded by another thread".to_owned(),
             ));
         }
+        let Some(graph) = &self.graph else {
+            return Err(lost_buffer());
+        };
         // SAFETY: `burn::tensor::graph::Graph::replay` has three conditions.
         // - Liveness: every buffer that the captured run read or wrote must still exist at its address. The
         //   graph is a field of the `CapturedStep` that owns these buffers, and the backend pins the others
@@ -115,7 +117,7 @@ impl Graph {
         //   is borrowed mutably while it replays.
         // - Same stream: burn has one stream for each thread, and this is the thread that captured the graph
         //   (checked above). The step allocated its buffers on this thread, and writes and reads them on it.
-        unsafe { Dispatch::graph_replay(&self.device, &self.graph) }.map_err(ExecError::from)
+        unsafe { Dispatch::graph_replay(&self.device, graph) }.map_err(ExecError::from)
     }
 }
 

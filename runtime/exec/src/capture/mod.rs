@@ -21,6 +21,8 @@ mod stats;
 mod step;
 mod step_block;
 mod step_block_buffers;
+#[cfg(test)]
+mod test_step;
 mod validate;
 
 use std::fmt;

@@ -244,7 +244,7 @@ impl CapturedStep {
             }
             Some(why) => {
                 self.graph = None;
-                self.stats.captured -= 1;
+                self.stats.withdrawn += 1;
                 self.stats.count_plain(&why, 1);
                 self.refuse(why);
             }

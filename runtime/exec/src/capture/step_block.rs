@@ -18,8 +18,8 @@ impl CapturedStep {
         self.is_trusted().then_some(block.steps)
     }
 
-    /// Runs all steps of the block, and gives their losses in order. `rows` has the row numbers of all their
-    /// batches, one batch after another.
+    /// Runs all steps of the block, and gives their losses in order; `None` if they have none. `rows` has the
+    /// row numbers of all their batches, one batch after another.
     ///
     /// # Errors
     ///
@@ -28,7 +28,7 @@ impl CapturedStep {
         &mut self,
         rows: DispatchTensor,
         device: &DispatchDevice,
-    ) -> Result<DispatchTensor, ExecError> {
+    ) -> Result<Option<DispatchTensor>, ExecError> {
         let block = self.block.as_mut().ok_or_else(lost_buffer)?;
         block.rows.write(rows).ok_or_else(lost_buffer)?;
         let steps = block.steps as u64;
@@ -48,10 +48,11 @@ impl CapturedStep {
             }
             (Some(_), _) => self.replay_and_check_block(device, steps)?,
         }
-        let losses = self.block.as_ref().and_then(|block| block.losses.first());
-        losses
-            .and_then(|all| all.copy(device))
-            .ok_or_else(lost_buffer)
+        let block = self.block.as_ref().ok_or_else(lost_buffer)?;
+        match block.losses.first() {
+            Some(all) => all.copy(device).map(Some).ok_or_else(lost_buffer),
+            None => Ok(None),
+        }
     }
 
     /// Replays the block and compares it with a plain run. If they differ, the block is refused.
@@ -82,8 +83,14 @@ impl CapturedStep {
     fn record_block(&mut self, device: &DispatchDevice) -> Result<(), ExecError> {
         let losses_per_step: usize = self.losses.iter().map(|b| b.shape().num_elements()).sum();
         let block = self.block.as_mut().ok_or_else(lost_buffer)?;
-        let ty = TensorType::f32([block.steps * losses_per_step]);
-        block.losses = vec![Buffer::zeros(&ty, device).ok_or_else(lost_buffer)?];
+        // Without losses there is no buffer: an empty one could not be compared with a plain run's.
+        block.losses = match losses_per_step {
+            0 => vec![],
+            n => {
+                let ty = TensorType::f32([block.steps * n]);
+                vec![Buffer::zeros(&ty, device).ok_or_else(lost_buffer)?]
+            }
+        };
         let graph = self.record_graph(&STEP_BLOCK, device)?;
         let block = self.block.as_mut().ok_or_else(lost_buffer)?;
         match graph {
@@ -122,14 +129,9 @@ fn run_plain_block(step: &mut CapturedStep, device: &DispatchDevice) -> Result<(
         let buffer = step.rows.as_mut().ok_or_else(lost_buffer)?;
         buffer.write(rows).ok_or_else(lost_buffer)?;
         step.run_plain(device)?;
-        let Some(block_losses) = step
-            .block
-            .as_mut()
-            .and_then(|block| block.losses.first_mut())
-        else {
-            return Err(lost_buffer());
-        };
         for loss in &step.losses {
+            let block = step.block.as_mut().ok_or_else(lost_buffer)?;
+            let block_losses = block.losses.first_mut().ok_or_else(lost_buffer)?;
             let size = loss.shape().num_elements();
             let flat =
                 Dispatch::float_reshape(loss.lend().ok_or_else(lost_buffer)?, Shape::from([size]));
@@ -140,4 +142,26 @@ fn run_plain_block(step: &mut CapturedStep, device: &DispatchDevice) -> Result<(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_step::{cpu, layout, rows, segment, start};
+    use super::*;
+    use crate::tensor::read;
+
+    /// The CPU captures nothing, so the block runs op by op.
+    #[test]
+    fn a_block_without_losses_gives_none() {
+        let step = CapturedStep::new(segment(), layout(), start(3), &cpu());
+        let mut step = step.unwrap();
+        for rows_of_steps in [[0, 1, 2, 3, 4, 5], [1, 1, 1, 1, 1, 1]] {
+            let losses = step.run_block(rows(&rows_of_steps), &cpu()).unwrap();
+            assert!(losses.is_none());
+        }
+        assert!(step.block.as_ref().unwrap().losses.is_empty());
+        let state = step.copy_state(&cpu()).unwrap().remove(0);
+        assert_eq!(read(state).unwrap(), [6.0 + 3.0, 9.0 + 3.0]);
+        assert_eq!(step.stats.plain.values().sum::<u64>(), 6);
+    }
 }

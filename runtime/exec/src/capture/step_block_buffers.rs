@@ -13,7 +13,8 @@ pub(super) struct StepBlock {
     pub steps: usize,
     /// The row numbers of the batches of all steps, one batch after another.
     pub rows: Buffer,
-    /// One buffer with the losses of all steps, in order; empty before the block is captured.
+    /// One buffer with the losses of all steps, in order; empty before the block is captured, and if its
+    /// steps have no loss.
     pub losses: Vec<Buffer>,
     /// The captured block; `None` before it is captured, and if it is refused.
     pub graph: Option<Graph>,

@@ -1,6 +1,7 @@
 //! Errors of running plans on a device.
 
 use burn_backend::ExecutionError;
+use fedround_kernels::fused::FusedError;
 
 /// A plan could not be run on a device, or its results could not be read.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -23,6 +24,9 @@ pub enum ExecError {
         /// The operation that read it.
         op: &'static str,
     },
+    /// A fused kernel was given operands that it cannot read, which is a bug in fedround.
+    #[error("internal error: a fused kernel on the CPU: {0}; please report this program")]
+    Fused(#[from] FusedError),
 }
 
 /// Parts of cubecl's messages when an allocation fails. burn passes on the message alone, so the error is

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
 use fedround_ir::tensor::{Cmp, Fused, Op};
-use fedround_kernels::fused::{Binary, FusedProgram, Reductions, Step, Unary};
+use fedround_kernels::fused::{Binary, FusedError, FusedProgram, Reductions, Step, Unary};
 
 use crate::ops::scaled_product;
 use crate::tensor::from_floats;
@@ -77,12 +77,13 @@ impl Kernel {
     }
 
     /// Computes the op's results: the element-wise outputs, then the full sums, then the sums over leading
-    /// dimensions and those per channel. Gives `None` if an operand is not in host memory.
+    /// dimensions and those per channel. Gives `None` if an operand is not in host memory, and the error of
+    /// the kernel if it cannot read one.
     pub(crate) fn run(
         &self,
         mut operands: Vec<DispatchTensor>,
         device: &DispatchDevice,
-    ) -> Option<Vec<DispatchTensor>> {
+    ) -> Option<Result<Vec<DispatchTensor>, FusedError>> {
         let product = match self.product {
             Some(factor) => {
                 let [s, a, b] = operands
@@ -99,13 +100,16 @@ impl Kernel {
             Some(product) => self.program.run_and_add(operands, &self.shape, product),
             None => self.program.run(operands, &self.shape),
         };
-        let results = results.ok()?;
+        let results = match results {
+            Ok(results) => results,
+            Err(error) => return Some(Err(error)),
+        };
         let outputs = results.outputs.into_iter().map(wrap_float);
         let sums = results.sums.into_iter();
         let sums = sums.map(|sum| from_floats(vec![sum], &[1], device));
         let partial_sums = results.leading_sums.into_iter();
         let partial_sums = partial_sums.chain(results.channel_sums).map(wrap_float);
-        Some(outputs.chain(sums).chain(partial_sums).collect())
+        Some(Ok(outputs.chain(sums).chain(partial_sums).collect()))
     }
 }
 

@@ -57,10 +57,7 @@ impl Plan {
             exact_convolutions: self.exact_convolutions,
         };
         for (i, instr) in self.instrs.iter().enumerate() {
-            let op = instr.op.name();
-            instr
-                .run(context, slots)
-                .ok_or(ExecError::EmptySlot { op })?;
+            instr.run(context, slots)?;
             done(i);
         }
         let outputs = self.outputs.iter();
@@ -71,20 +68,26 @@ impl Plan {
 }
 
 impl Instr {
-    /// Computes the results into their slots. Gives `None` if an operand's slot is empty.
-    fn run(&self, context: OpContext<'_>, slots: &mut [Option<DispatchTensor>]) -> Option<()> {
+    /// Computes the results into their slots.
+    fn run(
+        &self,
+        context: OpContext<'_>,
+        slots: &mut [Option<DispatchTensor>],
+    ) -> Result<(), ExecError> {
+        let empty = || ExecError::EmptySlot { op: self.op.name() };
         let mut reads = self.ins.iter().enumerate();
         if let Some(kernel) = &self.kernel {
             let operands = reads
                 .map(|(_, r)| read(slots, r))
-                .collect::<Option<Vec<_>>>()?;
-            let results = kernel.run(operands, context.device)?;
+                .collect::<Option<Vec<_>>>()
+                .ok_or_else(empty)?;
+            let results = kernel.run(operands, context.device).ok_or_else(empty)??;
             for (slot, result) in self.outs.iter().zip(results) {
                 if let Some(slot) = slot {
                     slots[*slot] = Some(result);
                 }
             }
-            return Some(());
+            return Ok(());
         }
         // Large operands that no later op reads and that this op does not overwrite. Their buffers go to the
         // pool of the kernels after the op.
@@ -97,14 +100,15 @@ impl Instr {
                 released.extend(large.cloned());
             }
             Some(tensor)
-        })?;
+        })
+        .ok_or_else(empty)?;
         released.into_iter().for_each(buffers::keep);
         for (slot, result) in self.outs.iter().zip([Some(first), second]) {
             if let (Some(slot), Some(result)) = (slot, result) {
                 slots[*slot] = Some(result);
             }
         }
-        Some(())
+        Ok(())
     }
 }
 
@@ -118,9 +122,11 @@ fn read(slots: &mut [Option<DispatchTensor>], read: &Read) -> Option<DispatchTen
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use burn::tensor::{Device, Tensor};
     use fedround_ir::Loc;
-    use fedround_ir::tensor::{Graph, Op, TensorType};
+    use fedround_ir::tensor::{Fused, Graph, Op, TensorType};
 
     use super::*;
 
@@ -137,5 +143,30 @@ mod tests {
         let (plan, device) = (Plan::new(&graph), device.as_dispatch());
         let run = plan.run_observed(device, [x], &mut slots, |i| seen.push(i));
         assert_eq!((run.unwrap().len(), seen), (1, vec![0, 1]));
+    }
+
+    #[test]
+    fn a_fused_kernel_says_what_it_cannot_read() {
+        let mut graph = Graph::default();
+        let x = graph.input("x", TensorType::f32([2, 1, 4]));
+        // The kernel repeats leading and trailing dimensions, and none between others.
+        let fused = Fused {
+            shape: vec![2, 3, 4],
+            steps: vec![(Op::Exp, vec![0])],
+            outputs: vec![1],
+            sums: vec![],
+            leading_sums: vec![],
+            channel_sums: vec![],
+        };
+        let fused = Op::Fused(Arc::new(fused));
+        let y = graph.push(fused, &[x], Loc::caller()).unwrap();
+        graph.outputs.push(("y".into(), y));
+        let device = Device::flex();
+        let x = Tensor::<3>::ones([2, 1, 4], &device).into_dispatch();
+        let plan = Plan::new(&graph);
+        let ran = plan.run(device.as_dispatch(), [x], &mut Slots::default());
+        let error = ran.map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains("operand 0: expected a shape"), "{error}");
+        assert!(error.contains("[2, 1, 4]"), "{error}");
     }
 }

@@ -13,7 +13,7 @@ use burn_ir::OperationIr;
 use fedround_ir::tensor::{Constant, DType, TensorType};
 
 use super::memory_layout::MemoryLayout;
-use crate::device::{ExecError, is_cpu};
+use crate::device::{ExecError, is_cpu, with_gpu_access};
 use crate::executor::{Plan, Slots};
 use crate::program::{CompileError, Program, Segment, Variant};
 use crate::tensor::{constant, from_floats, from_ints};
@@ -141,7 +141,7 @@ fn blocks(plan: &Plan, device: &DispatchDevice) -> Result<Vec<Block>, FusionErro
         Ok(())
     };
     for _ in 0..WARM_UP {
-        step(&mut || ())?;
+        with_gpu_access(|| step(&mut || ()))?;
     }
     let mut blocks = observer::record(|start_observing| step(start_observing))?;
     for block in &mut blocks {

@@ -1,9 +1,14 @@
 //! The sizes of batches and cohorts, as far as they are known before a program runs.
 
-use fedround_ir::fed::{FedOp, Op, OpKind, OptOp, Value};
-use fedround_passes::schedule::{Block, Item};
+use std::ops::Range;
+
+use fedround_ir::fed::{FedOp, OpKind, OptOp, Value};
+use fedround_passes::schedule::{Block, Control, Item};
 
 use super::Program;
+
+/// The numbers of all clients, however many there are.
+const ALL_NUMBERS: Range<usize> = 0..usize::MAX;
 
 /// The number of clients that are sampled from `clients` (`K`) by a fraction `c` (`C`): `max(C·K, 1)`, rounded.
 pub fn sample_size(c: f64, clients: usize) -> usize {
@@ -64,21 +69,38 @@ impl Program {
         all
     }
 
-    /// The number of clients, out of `clients`, that receive the first broadcast of a round. `None` if the round
-    /// sends nothing, or if the size is not known before the round.
+    /// The number of clients, out of `clients`, that receive the first broadcast of a round; of clients that take
+    /// turns, the number of all of them. `None` if the round sends nothing, if the size is not known before the
+    /// round, or if a loop of the server draws a cohort in each of its turns.
     pub fn cohort_size(&self, clients: usize) -> Option<usize> {
-        let mut ops = self
-            .schedule
-            .round
-            .items
-            .iter()
-            .filter_map(|(item, _)| match item {
-                Item::Control(control) => Some(&control.op),
-                Item::Compute(_) => None,
-            });
-        let sends = |op: &&Op| matches!(op.kind, OpKind::Fed(FedOp::Broadcast | FedOp::Dispatch));
-        let sent = ops.find(sends)?;
-        self.cohort(*sent.operands.get(1)?, clients)
+        let round = &self.schedule.round;
+        let cohort = first_cohort(round)?;
+        match is_drawn_in_loop(round, cohort, false) {
+            true => None,
+            false => self.cohort(cohort, clients),
+        }
+    }
+
+    /// The numbers that the clients of a cohort may have, as ranges: all of a cohort that is not known. `cohort` is a
+    /// result of the op that defines it.
+    pub fn client_numbers(&self, cohort: Option<Value>) -> Vec<Range<usize>> {
+        let mut ops = self.linked.all_ops();
+        let op = cohort.and_then(|v| ops.find(|op| op.results.contains(&v)));
+        let Some(op) = op else {
+            return vec![ALL_NUMBERS];
+        };
+        let range = || {
+            let first = self.index(*op.operands.first()?)?;
+            Some(first..first.saturating_add(self.index(*op.operands.get(1)?)?))
+        };
+        match (&op.kind, range()) {
+            (OpKind::Fed(FedOp::Within), Some(range)) => vec![range],
+            (OpKind::Fed(FedOp::Outside), Some(range)) => {
+                vec![0..range.start, range.end..usize::MAX]
+            }
+            (OpKind::Fed(FedOp::Sample), _) => self.client_numbers(op.operands.get(1).copied()),
+            _ => vec![ALL_NUMBERS],
+        }
     }
 
     /// The size of a cohort out of `clients` clients. `cohort` is a result of the op that defines it. `None` if
@@ -113,4 +135,39 @@ impl Program {
             _ => None,
         }
     }
+}
+
+/// Whether a cohort is drawn inside a loop of the server, anew in each of its turns.
+fn is_drawn_in_loop(block: &Block, cohort: Value, in_loop: bool) -> bool {
+    block.items.iter().any(|(item, _)| {
+        let Item::Control(control) = item else {
+            return false;
+        };
+        let Control { op, body, .. } = &**control;
+        let is_fixed = matches!(
+            op.kind,
+            OpKind::Fed(FedOp::AllClients | FedOp::Within | FedOp::Outside)
+        );
+        let in_body = in_loop || op.kind == OpKind::Opt(OptOp::Repeat);
+        let body = body.as_ref();
+        in_loop && !is_fixed && op.results.contains(&cohort)
+            || body.is_some_and(|body| is_drawn_in_loop(body, cohort, in_body))
+    })
+}
+
+/// The cohort of the first broadcast of a block, or of the first clients that take turns.
+fn first_cohort(block: &Block) -> Option<Value> {
+    block.items.iter().find_map(|(item, _)| {
+        let Item::Control(control) = item else {
+            return None;
+        };
+        let cohort = |i: usize| control.op.operands.get(i).copied();
+        match control.op.kind {
+            OpKind::Fed(FedOp::Broadcast | FedOp::Dispatch) => cohort(1),
+            OpKind::Fed(FedOp::InTurn) => cohort(0),
+            // A loop of the server.
+            OpKind::Opt(OptOp::Repeat) => control.body.as_ref().and_then(first_cohort),
+            _ => None,
+        }
+    })
 }

@@ -18,7 +18,7 @@ use fedround_passes::{PassError, PassManager, Request};
 
 use super::Program;
 use super::error::CompileError;
-use crate::device::is_cpu;
+use crate::device::{is_cpu, with_gpu_access};
 use crate::executor::{Plan, SegmentInputs};
 use crate::tensor::from_floats;
 
@@ -92,32 +92,39 @@ impl Program {
             return Ok(Arc::clone(segment));
         }
         drop(segments);
-        let SegmentGraph {
-            lowered, sources, ..
-        } = self.segment_graph(variant, passes)?;
-        let segment = Arc::new(Segment {
-            supplies: SegmentInputs::new(sources, &self.device),
-            plan: passes.time("plan", "slots", || {
-                Plan::new(&lowered.graph).with_exact_convolutions(self.exact_convolutions)
-            }),
-            hypers: lowered
-                .hypers
-                .iter()
-                .map(|v| {
-                    from_floats(
-                        vec![self.real(*v).unwrap_or_default() as f32],
-                        &[1],
-                        &self.device,
-                    )
-                })
-                .collect(),
-            losses: lowered.losses,
-            rows: self.rows(variant, &lowered.graph),
-        });
+        let segment = Arc::new(self.compile_segment(variant, passes)?);
         // Another thread may have compiled the same variant meanwhile. The first one stays.
         let mut segments = self.segments.write().unwrap_or_else(|e| e.into_inner());
         let entry = segments.entry(variant.clone());
         Ok(Arc::clone(entry.or_insert(segment)))
+    }
+
+    /// Compiles a segment for these shapes, and copies its constants to the device.
+    fn compile_segment(
+        &self,
+        variant: &Variant,
+        passes: &mut PassManager,
+    ) -> Result<Segment, CompileError> {
+        let SegmentGraph {
+            lowered, sources, ..
+        } = self.segment_graph(variant, passes)?;
+        let hyper = |v: &Value| {
+            let number = self.real(*v).unwrap_or_default() as f32;
+            from_floats(vec![number], &[1], &self.device)
+        };
+        let (supplies, hypers) = with_gpu_access(|| {
+            let supplies = SegmentInputs::new(sources, &self.device);
+            (supplies, lowered.hypers.iter().map(hyper).collect())
+        });
+        Ok(Segment {
+            plan: passes.time("plan", "slots", || {
+                Plan::new(&lowered.graph).with_exact_convolutions(self.exact_convolutions)
+            }),
+            hypers,
+            supplies,
+            losses: lowered.losses,
+            rows: self.rows(variant, &lowered.graph),
+        })
     }
 
     /// The forward pass of the model in inference mode. It takes the parameters, the inputs, and the other columns
@@ -159,7 +166,7 @@ impl Program {
         let segment = Arc::new(Segment {
             plan: Plan::new(&graph).with_exact_convolutions(self.exact_convolutions),
             hypers: vec![],
-            supplies: SegmentInputs::new(sources, &self.device),
+            supplies: with_gpu_access(|| SegmentInputs::new(sources, &self.device)),
             losses: 0,
             rows: vec![],
         });
@@ -228,12 +235,16 @@ impl Program {
             return Ok(());
         }
         let mut failure = None;
-        convolutions_with(graph, name, passes, |op, shapes| {
-            let (device, precision) = (&self.device, self.precision);
-            let algorithm = self.convolutions.choose(device, precision, op, shapes);
-            algorithm.unwrap_or_else(|error| {
-                failure = Some(error);
-                ConvAlgorithm::Grouped
+        // Choosing may time algorithms on the GPU. The access is taken before the lock of the table of timings:
+        // a thread that waited for it with the lock would keep out threads that have access.
+        with_gpu_access(|| {
+            convolutions_with(graph, name, passes, |op, shapes| {
+                let (device, precision) = (&self.device, self.precision);
+                let algorithm = self.convolutions.choose(device, precision, op, shapes);
+                algorithm.unwrap_or_else(|error| {
+                    failure = Some(error);
+                    ConvAlgorithm::Grouped
+                })
             })
         })?;
         match failure {

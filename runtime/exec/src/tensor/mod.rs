@@ -9,7 +9,7 @@ mod transfer;
 
 use burn::tensor::{DispatchTensor, Shape, TensorData};
 use burn_backend::ops::{BoolTensorOps, FloatTensorOps, IntTensorOps};
-use burn_backend::{BoolDType, DType as BurnDType, FloatDType, Scalar};
+use burn_backend::{BoolDType, DType as BurnDType, FloatDType, IntDType, Scalar};
 use burn_dispatch::{Dispatch, DispatchDevice};
 use fedround_ir::tensor::{Constant, DType};
 
@@ -79,6 +79,12 @@ pub fn constant(c: &Constant, device: &DispatchDevice) -> DispatchTensor {
 /// A tensor of `f32` values in row-major order.
 pub fn from_floats(values: Vec<f32>, shape: &[usize], device: &DispatchDevice) -> DispatchTensor {
     Dispatch::float_from_data(TensorData::new(values, Shape::from(shape.to_vec())), device)
+}
+
+/// A tensor of one `i32`, which a GPU fills in itself: nothing is copied from the host.
+pub fn filled_index(value: usize, device: &DispatchDevice) -> DispatchTensor {
+    let value = Scalar::Int(value as i64);
+    Dispatch::int_full(Shape::from([1]), value, device, IntDType::I32)
 }
 
 /// A tensor of `i32` values in row-major order.

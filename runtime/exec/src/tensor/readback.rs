@@ -28,10 +28,13 @@ pub(crate) fn wait_for_data(
     on_host: bool,
     data: impl Future<Output = Result<TensorData, ExecutionError>>,
 ) -> Result<TensorData, ExecError> {
-    if !on_host {
+    let data = if on_host {
+        burn_backend::read_sync(data)
+    } else {
         READS.fetch_add(1, Ordering::Relaxed);
-    }
-    with_gpu_access(|| burn_backend::read_sync(data)).map_err(ExecError::from)
+        with_gpu_access(|| burn_backend::read_sync(data))
+    };
+    data.map_err(ExecError::from)
 }
 
 /// The values of a tensor of floats, in row-major order.
@@ -70,11 +73,10 @@ pub fn read_all(tensors: Vec<DispatchTensor>) -> Result<Vec<Vec<f32>>, ExecError
         }
     }
     for chunk in gpus.iter().flat_map(|(_, tensors)| chunks(tensors)) {
-        let concatenated = match chunk {
-            [(_, tensor)] => tensor.clone(),
-            _ => concat_flat(chunk.iter().map(|(_, t)| flatten(t)).collect()),
-        };
-        let concatenated = read(concatenated)?;
+        let concatenated = with_gpu_access(|| match chunk {
+            [(_, tensor)] => read(tensor.clone()),
+            _ => read(concat_flat(chunk.iter().map(|(_, t)| flatten(t)).collect())),
+        })?;
         let mut rest = &concatenated[..];
         for (i, tensor) in chunk {
             let (head, tail) = rest.split_at(elements(tensor).min(rest.len()));

@@ -31,6 +31,14 @@ pub enum KeyError {
         /// What was found.
         problem: String,
     },
+    /// The file of a coordinator's secret cannot be read.
+    #[error("cannot read the secret {}: {source}", path.display())]
+    SecretFile {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
     /// The file of a coordinator's secret has no bytes.
     #[error("the secret {} is empty", path.display())]
     EmptySecret {

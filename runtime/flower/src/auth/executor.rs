@@ -33,9 +33,9 @@ impl ExecutorSecret {
     ///
     /// # Errors
     ///
-    /// [`KeyError::File`], or [`KeyError::EmptySecret`].
+    /// [`KeyError::SecretFile`], or [`KeyError::EmptySecret`].
     pub fn read(path: &Path) -> Result<Self, KeyError> {
-        let secret = std::fs::read(path).map_err(|source| KeyError::File {
+        let secret = std::fs::read(path).map_err(|source| KeyError::SecretFile {
             path: path.to_owned(),
             source,
         })?;

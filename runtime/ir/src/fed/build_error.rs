@@ -37,6 +37,16 @@ pub enum BuildError {
         /// Where.
         loc: Loc,
     },
+    /// A phase that no hook `round` declares, where one of nearly the same name is declared.
+    #[error("{loc}: no phase is called `{name}` (did you mean `{nearest}`?)")]
+    UnknownPhase {
+        /// The name.
+        name: String,
+        /// The declared one.
+        nearest: String,
+        /// Where.
+        loc: Loc,
+    },
     /// A value of another algorithm's graph.
     #[error(
         "{loc}: {op} mixes values of two algorithms; stage it from one algorithm's arguments only"

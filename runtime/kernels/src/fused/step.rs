@@ -54,7 +54,7 @@ pub enum Unary {
     Cos,
     /// `max(x, 0)`. NaN for NaN.
     Relu,
-    /// `x` limited to the range from `min` to `max`. NaN for NaN.
+    /// `x` limited to the range from `min` to `max`. NaN for NaN, and if a bound is NaN.
     Clamp {
         /// The least result.
         min: f32,
@@ -167,6 +167,8 @@ impl Unary {
             Self::Cos => map(x, to, f32::cos),
             // A NaN stays a NaN, as in burn and PyTorch.
             Self::Relu => map(x, to, |x| if x <= 0.0 { 0.0 } else { x }),
+            // As in burn and PyTorch. No comparison below would be true, and `x` would stay as it is.
+            Self::Clamp { min, max } if min.is_nan() || max.is_nan() => map(x, to, |_| f32::NAN),
             Self::Clamp { min, max } => map(x, to, |x| {
                 let x = if x < min { min } else { x };
                 if x > max { max } else { x }
@@ -257,5 +259,33 @@ fn zip3([a, b, c]: [Values<'_>; 3], to: &mut [f32], f: impl Fn(f32, f32, f32) ->
 fn repeat_first(values: &mut [f32]) {
     if let [first, rest @ ..] = values {
         rest.fill(*first);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clamp_keeps_what_is_no_number() {
+        let x = [f32::NEG_INFINITY, -3.0, -0.0, 0.5, 3.0, f32::NAN];
+        let clamp = |min, max, x: Values<'_>| {
+            let mut to = [7.0; 6];
+            Unary::Clamp { min, max }.run(x, &mut to);
+            to
+        };
+        let found = clamp(-1.0, 2.0, Slice(&x));
+        assert_eq!(found[..5], [-1.0, -1.0, 0.0, 0.5, 2.0]);
+        assert!(found[5].is_nan());
+        // The upper bound wins if the bounds are in the wrong order.
+        assert_eq!(clamp(2.0, -1.0, Slice(&x))[..5], [-1.0; 5]);
+        for (min, max) in [(f32::NAN, 2.0), (-1.0, f32::NAN), (f32::NAN, f32::NAN)] {
+            for x in [Slice(&x), Scalar(0.5)] {
+                assert!(
+                    clamp(min, max, x).iter().all(|x| x.is_nan()),
+                    "{min}, {max}"
+                );
+            }
+        }
     }
 }

@@ -12,8 +12,9 @@ mod registry;
 mod transform;
 
 pub use analysis::{
-    CohortSum, Draw, Encoded, Leaves, Mechanism, Mechanisms, NoiseKind, RowSteps, Unit, Warning,
-    codec, examples_in_order, mechanisms, moved_statistics, zero_trees, zeros,
+    CohortSum, Draw, Encoded, IdleLayer, Leaves, Mechanism, Mechanisms, NoiseKind, RowSteps, Unit,
+    Warning, codec, examples_in_order, idle_layers, mechanisms, moved_statistics, zero_trees,
+    zeros,
 };
 pub use pipeline::{Linked, lay_out, link, link_with};
 pub use transform::{LinkError, dce};

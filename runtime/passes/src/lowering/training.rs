@@ -1,11 +1,20 @@
 //! `lower`: forward passes of models, and gradients.
 
-use fedround_ir::fed::{Kind, Op as ModuleOp, Region};
+use fedround_ir::fed::{Kind, Op as ModuleOp, Region, Value};
 use fedround_ir::tensor::{Op, TensorType, Val};
 
 use super::{Lower, LowerError, Tree, frontend, unsupported};
 use crate::autodiff::grad_scaled;
 use crate::tensor::transform::{pool_first, share};
+
+/// A forward pass in training.
+pub(super) struct Pass {
+    function: String,
+    /// The tree, and what the function was given beside it.
+    on: (Value, Vec<Val>),
+    /// The buffers that it updated.
+    updated: Vec<usize>,
+}
 
 impl Lower<'_> {
     /// What a function of the model or a loss is given, and its types.
@@ -16,7 +25,8 @@ impl Lower<'_> {
     }
 
     /// The value of a function of the model. In training, the tree has the buffers that the
-    /// forward pass makes from here on.
+    /// forward pass makes from here on. Different functions of the same inputs, such as logits and
+    /// features, are read from one forward pass in papers and their code: they update a buffer once.
     pub(super) fn apply(
         &mut self,
         op: &ModuleOp,
@@ -24,19 +34,43 @@ impl Lower<'_> {
         w: &Tree,
         inputs: &[Tree],
     ) -> Result<Val, LowerError> {
-        let training = self.trained.contains(&op.operands[0]);
+        let tree = op.operands[0];
+        let training = self.trained.contains(&tree);
         let (args, types) = self.arguments(inputs);
+        let on = (tree, args.clone());
         let traced = self.frontend.apply(function, &types, training);
         let traced = pool_first(&traced.map_err(frontend(op.loc))?)?;
         let args: Vec<Val> = w.0.iter().copied().chain(args).collect();
         let mut outs = self.graph.inline(&traced, &args, op.loc)?.into_iter();
         let value = outs.next().ok_or_else(|| unsupported(op))?;
-        let mut next = w.clone();
+        let done = self.updated_by_others(function, &on);
+        let (mut next, mut updated) = (w.clone(), vec![]);
         for (&b, out) in self.frontend.buffers().iter().zip(outs) {
-            next.0[b] = self.graph.push(Op::StopGradient, &[out], op.loc)?;
+            if out != w.0[b] && !done.contains(&b) {
+                next.0[b] = self.graph.push(Op::StopGradient, &[out], op.loc)?;
+                updated.push(b);
+            }
         }
-        self.env.insert(op.operands[0], next);
+        self.env.insert(tree, next);
+        if training {
+            let function = function.to_owned();
+            self.passes.push(Pass {
+                function,
+                on,
+                updated,
+            });
+        }
         Ok(value)
+    }
+
+    /// The buffers that other functions of the same inputs have updated. A function that is repeated is a pass of
+    /// its own, for it may draw other random numbers.
+    fn updated_by_others(&self, function: &str, on: &(Value, Vec<Val>)) -> Vec<usize> {
+        let same = || self.passes.iter().filter(|pass| pass.on == *on);
+        if same().any(|pass| pass.function == function) {
+            return vec![];
+        }
+        same().flat_map(|pass| pass.updated.clone()).collect()
     }
 
     pub(super) fn grad(

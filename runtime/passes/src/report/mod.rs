@@ -10,8 +10,8 @@ pub use cost_table::cost_table;
 pub use explain::{explain, explain_with};
 pub use server_memory::{GatheredValue, gathered_values};
 pub use wire::{
-    Count, Derivation, Direction, Noise, Protection, Sizes, Wire, wire, wire_cells, wire_table,
-    wire_totals,
+    Count, Derivation, Direction, Noise, Protection, Sizes, Wire, cohorts, wire, wire_cells,
+    wire_table, wire_totals,
 };
 
 /// Expressions as the algorithm box writes them.

@@ -1,18 +1,20 @@
 //! The values that the server holds for all clients of a cohort at once. A sum or mean needs no such
 //! memory, because values are added up as they arrive.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{FedOp, Module, OpKind, Value};
+use fedround_ir::fed::{FedOp, Module, OpKind, Region, Value};
 
 use super::wire::{Wire, wire};
 
 /// A value of each client that the server holds for the whole cohort.
 #[derive(Clone, Debug)]
 pub struct GatheredValue {
-    /// Its row of the wire table.
+    /// Its row of the wire table, sent once: each turn of a loop of the server holds its own.
     pub row: Wire,
+    /// Whether clients take turns, so that the server holds that of one client.
+    pub in_turn: bool,
     /// The place in the algorithm that gathers it.
     pub loc: Loc,
 }
@@ -22,11 +24,21 @@ pub struct GatheredValue {
 pub fn gathered_values(module: &Module) -> Vec<GatheredValue> {
     let rows = wire(module).into_iter();
     let rows: HashMap<Value, Wire> = rows.map(|row| (row.value, row)).collect();
+    let turns = module.all_ops();
+    let turns = turns.filter(|op| op.kind == OpKind::Fed(FedOp::InTurn));
+    let in_turn: HashSet<Value> = turns
+        .flat_map(|op| op.regions.iter().flat_map(Region::definitions))
+        .collect();
     let gathers = module.all_ops();
     let gathers = gathers.filter(|op| op.kind == OpKind::Fed(FedOp::Gather) && !op.visits());
     let held = gathers.filter_map(|op| {
-        let row = rows.get(op.operands.first()?)?.clone();
-        Some(GatheredValue { row, loc: op.loc })
+        let of = op.operands.first()?;
+        let row = rows.get(of)?.clone();
+        Some(GatheredValue {
+            row: Wire { times: 1, ..row },
+            in_turn: in_turn.contains(of),
+            loc: op.loc,
+        })
     });
     held.collect()
 }

@@ -1,6 +1,8 @@
 //! Counts how often each compute segment runs in a round.
 
-use fedround_ir::fed::{FedOp, OpKind, Place, Value};
+use std::collections::HashMap;
+
+use fedround_ir::fed::{FedOp, OpKind, OptOp, Place, Value};
 
 use super::plan::{Block, Control, Item, Schedule};
 use crate::loop_count::LoopCount;
@@ -14,54 +16,97 @@ pub struct Runs {
     pub for_each: bool,
     /// How often the loops around it do.
     pub loops: LoopCount,
+    /// The size of the single batch of a client's examples that it reads, if it reads one.
+    pub batch: Option<u64>,
+    /// The batch size of the innermost loop over rows around it. How often that runs depends on the rows:
+    /// `loops` has its epochs alone.
+    pub rows: Option<u64>,
+    /// Of client code, a value of the clients that run it. Its cohort is theirs.
+    pub clients_of: Option<Value>,
+}
+
+impl Runs {
+    /// How often a round runs it, for a client with this many examples, where a batch with fewer examples than
+    /// its size counts as that share of one. This is what computations scale with.
+    pub fn full_batches(&self, examples: u64) -> f64 {
+        let share = |size: u64| (examples as f64 / size.max(1) as f64).min(1.0);
+        self.batch.map_or(1.0, share) * self.loops.full_batches(examples)
+    }
 }
 
 /// [`Runs`] of each segment of a schedule, in order.
 pub fn runs(schedule: &Schedule) -> Vec<Runs> {
-    let mut all = vec![Runs::default(); schedule.segments.len()];
+    let mut counter = Counter {
+        schedule,
+        batches: HashMap::new(),
+        all: vec![Runs::default(); schedule.segments.len()],
+    };
     let once = Runs {
         loops: LoopCount::ONCE,
         ..Runs::default()
     };
-    count(schedule, &schedule.round, &once, &mut all);
-    all
+    counter.block(&schedule.round, &once);
+    counter.all
 }
 
-fn count(schedule: &Schedule, block: &Block, here: &Runs, all: &mut [Runs]) {
-    for (item, _) in &block.items {
-        match item {
-            Item::Compute(i) => {
-                if let Some(runs) = all.get_mut(*i) {
-                    runs.clone_from(here);
-                }
-            }
-            Item::Control(control) => {
-                let Some(body) = &control.body else { continue };
-                let mut inside = here.clone();
-                // The verifier allows no loops of counts that are not known.
-                let known = |i: usize| {
-                    let free = schedule.free.get(control.op.operands.get(i)?);
-                    Some(free?.value.count()? as u64)
-                };
-                match &control.op.kind {
-                    OpKind::Fed(FedOp::Map) if gathered(schedule, control) => {
-                        inside.for_each = true
+struct Counter<'s> {
+    schedule: &'s Schedule,
+    /// The sizes of single batches.
+    batches: HashMap<Value, u64>,
+    all: Vec<Runs>,
+}
+
+impl Counter<'_> {
+    fn block(&mut self, block: &Block, here: &Runs) {
+        for (item, _) in &block.items {
+            match item {
+                Item::Compute(i) => {
+                    let segment = self.schedule.segments.get(*i).into_iter();
+                    let mut reads = segment.flat_map(|segment| &segment.ins);
+                    let batch = reads.find_map(|v| self.batches.get(v)).copied();
+                    if let Some(runs) = self.all.get_mut(*i) {
+                        runs.clone_from(here);
+                        runs.batch = batch;
                     }
-                    OpKind::Fed(FedOp::Map) => {
-                        (inside.on_clients, inside.for_each) = (true, false);
-                    }
-                    OpKind::Fed(FedOp::InTurn) => inside.for_each = true,
-                    OpKind::Opt(op) => _ = inside.loops.enter(op, |i| known(i).or(Some(1))),
-                    // They have no code that the executor carries out.
-                    OpKind::Fed(_)
-                    | OpKind::Arith(_)
-                    | OpKind::External(_)
-                    | OpKind::Tree(_)
-                    | OpKind::Privacy(_) => {}
                 }
-                count(schedule, body, &inside, all);
+                Item::Control(control) => self.control(control, here),
             }
         }
+    }
+
+    fn control(&mut self, control: &Control, here: &Runs) {
+        let (op, schedule) = (&control.op, self.schedule);
+        // The verifier allows no loops of counts that are not known.
+        let known = |i: usize| {
+            let free = schedule.free.get(op.operands.get(i)?);
+            Some(free?.value.count()? as u64)
+        };
+        if let (OpKind::Opt(OptOp::OneBatch), Some(size)) = (&op.kind, known(1)) {
+            self.batches.extend(op.results.iter().map(|v| (*v, size)));
+        }
+        let Some(body) = &control.body else { return };
+        let mut inside = here.clone();
+        match &op.kind {
+            OpKind::Fed(FedOp::Map) if gathered(schedule, control) => inside.for_each = true,
+            OpKind::Fed(FedOp::Map) => {
+                (inside.on_clients, inside.for_each) = (true, false);
+                inside.clients_of = op.operands.first().copied();
+            }
+            OpKind::Fed(FedOp::InTurn) => inside.for_each = true,
+            OpKind::Opt(kind) => {
+                if matches!(kind, OptOp::ForRows(_)) {
+                    inside.rows = known(1).or(Some(1));
+                }
+                inside.loops.enter(kind, |i| known(i).or(Some(1)));
+            }
+            // They have no code that the executor carries out.
+            OpKind::Fed(_)
+            | OpKind::Arith(_)
+            | OpKind::External(_)
+            | OpKind::Tree(_)
+            | OpKind::Privacy(_) => {}
+        }
+        self.block(body, &inside);
     }
 }
 
@@ -73,6 +118,7 @@ fn gathered(schedule: &Schedule, map: &Control) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use fedround::prelude::*;
     use fedround::stage;
 
     use super::*;
@@ -108,5 +154,29 @@ mod tests {
         assert_eq!(often.pop(), Some(3));
         assert!(often.iter().all(|&times| times == 1));
         assert!(server.iter().all(|runs| runs.loops.count(25) == 1));
+    }
+
+    #[test]
+    fn a_single_batch_has_no_more_examples_than_the_client() {
+        let spec = Closure(|m: &mut fedround::Definer| {
+            m.round(|server, w| {
+                let sent = w.broadcast(&server.all_clients());
+                let w_k = sent.map(|k, w| {
+                    let b = k.batch(8);
+                    &w - grad(&w, |w| cross_entropy(k.forward(w, &b.x), &b.y))
+                });
+                w_k.mean()
+            });
+        });
+        let all = runs_of(&spec);
+        let [step] = all
+            .iter()
+            .filter(|runs| runs.batch.is_some())
+            .collect::<Vec<_>>()[..]
+        else {
+            panic!("one segment reads the batch: {all:?}");
+        };
+        assert_eq!((step.batch, step.rows), (Some(8), None));
+        assert_eq!([2, 8, 80].map(|n| step.full_batches(n)), [0.25, 1.0, 1.0]);
     }
 }

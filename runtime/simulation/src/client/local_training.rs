@@ -54,11 +54,11 @@ impl ClientGroup<'_> {
                     step_cache,
                     (control, body),
                     env,
-                    &values,
+                    values,
                     loop_steps,
                 )? {
                     LoopRun::Replayed(captured) => self.replay((op, body), env, steps, captured),
-                    LoopRun::Plain(why) => {
+                    LoopRun::Plain { why, values } => {
                         self.run_without_replay((op, body), env, steps, values, (step_cache, &why))
                     }
                 };

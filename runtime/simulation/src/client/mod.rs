@@ -20,8 +20,9 @@ use std::sync::Arc;
 
 use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
+use fedround_exec::device::is_cpu;
 use fedround_exec::executor::Slots;
-use fedround_exec::tensor::from_ints;
+use fedround_exec::tensor::{filled_index, from_ints};
 use fedround_ir::fed::{Op, Value};
 use fedround_passes::schedule::Block;
 use fedround_random::{Drawer, LocalEpoch, StreamKey};
@@ -30,7 +31,7 @@ use crate::context::{RoundContext, missing};
 use crate::error::RunError;
 use crate::interpreter::{named_streams, run_block, value_or_constant};
 use crate::state::PerClientStates;
-use crate::value::batching::{leaves, stack, unstack};
+use crate::value::batching::{leaves, stack, unstack, unstack_copy};
 use crate::value::{Env, RuntimeValue};
 
 /// The result of a `fed.map` for one client.
@@ -163,15 +164,23 @@ impl ClientGroup<'_> {
         let yields = body.yields.iter().map(|v| value_or_constant(cx, *v, env));
         let yields: Option<Vec<RuntimeValue>> = yields.collect();
         let yields = yields.ok_or_else(|| missing(op, "yielded value"))?;
+        let device = cx.program.device();
+        // States outlive the round, and would keep those of the whole group in memory.
+        let copy_states = !self.is_single() && !is_cpu(device);
         let mut outcomes = Vec::with_capacity(self.ids.len());
         for (k, &steps) in self.steps.iter().enumerate() {
             let own = yields.iter().map(|v| unstack(v, k)).collect();
             let encoded = self.encoded.iter();
             let encoded = encoded.filter_map(|(v, all)| Some((*v, Arc::clone(all.get(k)?))));
             let encoded = encoded.collect();
+            let index = copy_states.then(|| filled_index(k, device));
             let state = self.pending_states.iter().map(|(name, value)| {
-                let own = leaves(&unstack(value, k)?, cx.program.device())?;
-                Some((name.clone(), own))
+                let own = match &index {
+                    Some(index) => unstack_copy(value, k, index)?,
+                    // Host memory is copied when the round is committed.
+                    None => unstack(value, k)?,
+                };
+                Some((name.clone(), leaves(&own, device)?))
             });
             let outcome = Option::zip(own, state.collect()).map(|(yields, state)| ClientOutcome {
                 yields,

@@ -3,13 +3,15 @@
 
 use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
-use fedround_ir::fed::Value;
+use fedround_ir::fed::{Op, Value};
 use fedround_passes::schedule::{Block, Compute, Control};
 
 use super::ClientGroup;
+use crate::context::missing;
+use crate::error::RunError;
 use crate::interpreter::has_rows;
 use crate::loop_form::PlainReason;
-use crate::value::batching::leaves;
+use crate::value::batching::{leaves, stack};
 use crate::value::{Env, RuntimeValue};
 use fedround_exec::capture::InputRole;
 
@@ -152,5 +154,25 @@ impl ClientGroup<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The leaves of loop-carried values, with a client axis if this is a group of several clients.
+    pub(crate) fn flat_leaves(
+        &self,
+        op: &Op,
+        values: &[RuntimeValue],
+    ) -> Result<Vec<DispatchTensor>, RunError> {
+        let device = self.cx.program.device();
+        let mut flat = vec![];
+        for value in values {
+            let tensors = match value {
+                RuntimeValue::Stacked(value) => leaves(value, device),
+                shared if self.is_single() => leaves(shared, device),
+                shared => stack(&vec![shared.clone(); self.ids.len()], device)
+                    .and_then(|each| leaves(each.inner(), device)),
+            };
+            flat.extend(tensors.ok_or_else(|| missing(op, "tensors to carry"))?);
+        }
+        Ok(flat)
     }
 }

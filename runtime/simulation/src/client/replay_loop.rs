@@ -14,9 +14,9 @@ use super::loop_body::LoopSteps;
 use super::replay_analysis::{Analysis, Replayable};
 use crate::context::missing;
 use crate::error::RunError;
-use crate::interpreter::loops::{initial_values, repeat};
+use crate::interpreter::loops::{initial_values, repeat, repeat_from};
 use crate::interpreter::{Interpreter, random_keys};
-use crate::value::batching::{leaves, select_active_all, stack};
+use crate::value::batching::select_active_all;
 use crate::value::{Env, RuntimeValue};
 use fedround_exec::ExecError;
 use fedround_exec::capture::{CapturedStep, Lookup, LoopStart, StepCache, StepInputs};
@@ -31,8 +31,13 @@ pub(crate) struct CapturedLoop<'a, 'b> {
 pub(crate) enum LoopRun<'a, 'b> {
     /// By replaying a captured step.
     Replayed(CapturedLoop<'a, 'b>),
-    /// Operation by operation, for this reason.
-    Plain(String),
+    /// Operation by operation.
+    Plain {
+        /// The reason.
+        why: String,
+        /// The values that the loop begins with.
+        values: Vec<RuntimeValue>,
+    },
 }
 
 impl CapturedLoop<'_, '_> {
@@ -44,20 +49,29 @@ impl CapturedLoop<'_, '_> {
 
 impl ClientGroup<'_> {
     /// Prepares the captured step of a loop that begins with `values`, or returns why there is none.
+    ///
+    /// A loop whose step is not captured yet begins with the same tensors as a captured one: with a client axis, also
+    /// where all clients of a group begin with the same value. Otherwise its first step would be compiled for other
+    /// shapes and round differently, and a resumed run, which has captured nothing yet, would differ from one that was
+    /// never stopped.
     pub(crate) fn capture_loop<'r, 'b>(
         &mut self,
         step_cache: &'r StepCache,
         (control, body): (&Control, &'b Block),
         env: &mut Env,
-        values: &[RuntimeValue],
+        values: Vec<RuntimeValue>,
         loop_steps: LoopSteps,
     ) -> Result<LoopRun<'r, 'b>, RunError> {
-        let plan = match self.replayable(step_cache, (control, body), env, values, loop_steps)? {
+        let plan = match self.replayable(step_cache, (control, body), env, &values, loop_steps)? {
             Analysis::Replayable(plan) => plan,
-            Analysis::Plain(why) => return Ok(LoopRun::Plain(why.to_string())),
+            Analysis::Plain(why) => {
+                let why = why.to_string();
+                return Ok(LoopRun::Plain { why, values });
+            }
         };
+        let state = self.flat_leaves(&control.op, &values)?;
         let start = LoopStart {
-            state: self.flat_leaves(&control.op, values)?,
+            state: state.clone(),
             outer: plan.outer.clone(),
             examples: match loop_steps.size {
                 Some(n) => example_columns(self.cx, n, self.ids.len())?,
@@ -72,10 +86,14 @@ impl ClientGroup<'_> {
             },
         };
         let device = self.cx.program.device();
-        let found = step_cache.take(&plan.segment, &plan.layout, start, loop_steps.steps, device);
+        let found =
+            step_cache.take(&plan.segment, &plan.layout, start, loop_steps.steps, device)?;
         Ok(match found {
             Lookup::Captured(step) => LoopRun::Replayed(CapturedLoop { plan, step }),
-            Lookup::Missing(why) => LoopRun::Plain(why),
+            Lookup::Missing(why) => {
+                let values = plan.values(state, self.is_single());
+                LoopRun::Plain { why, values }
+            }
         })
     }
 
@@ -143,7 +161,7 @@ impl ClientGroup<'_> {
             return Err(ExecError::NotReplayed(why.clone()).into());
         }
         let grouped = !self.is_single();
-        self.losses(&[losses], grouped);
+        self.losses(losses.as_slice(), grouped);
         Ok(())
     }
 
@@ -194,15 +212,14 @@ impl ClientGroup<'_> {
             steps_per_capture: 1,
             all_active: self.active.is_none(),
         };
-        let captured = self.capture_loop(step_cache, (control, body), env, &values, loop_steps)?;
+        let captured = self.capture_loop(step_cache, (control, body), env, values, loop_steps)?;
         let mut captured = match captured {
             LoopRun::Replayed(captured) => captured,
-            LoopRun::Plain(why) => {
+            LoopRun::Plain { why, values } => {
                 step_cache.count_plain(&why, times as u64);
-                return repeat(self, cx, control, body, env);
+                return repeat_from(self, cx, (control, body), env, values);
             }
         };
-        drop(values);
         for _ in 0..times {
             self.replay_step(op, env, None, &mut captured)?;
         }
@@ -273,25 +290,5 @@ impl ClientGroup<'_> {
         }
         step_cache.count_plain(why, count);
         Ok(values)
-    }
-
-    /// The leaves of loop-carried values, with a client axis if this is a group of several clients.
-    fn flat_leaves(
-        &self,
-        op: &Op,
-        values: &[RuntimeValue],
-    ) -> Result<Vec<DispatchTensor>, RunError> {
-        let device = self.cx.program.device();
-        let mut flat = vec![];
-        for value in values {
-            let tensors = match value {
-                RuntimeValue::Stacked(value) => leaves(value, device),
-                shared if self.is_single() => leaves(shared, device),
-                shared => stack(&vec![shared.clone(); self.ids.len()], device)
-                    .and_then(|each| leaves(each.inner(), device)),
-            };
-            flat.extend(tensors.ok_or_else(|| missing(op, "tensors to carry"))?);
-        }
-        Ok(flat)
     }
 }

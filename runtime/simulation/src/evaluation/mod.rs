@@ -4,15 +4,16 @@
 //! before it; its accuracy is over words, and the words of an example count under the example's class.
 
 pub(crate) mod captions;
+mod counts;
 pub(crate) mod personal_models;
 
 use burn::tensor::DispatchTensor;
 use fedround_data::Examples;
 use fedround_data::augment::{Augment, Scratch, Visit};
-use fedround_data::text::PAD;
 use fedround_exec::tensor::{from_floats, from_ints, read};
 use fedround_random::{Purpose, StreamKey};
 
+use self::counts::Counts;
 use crate::error::RunError;
 use crate::workers::Workers;
 use fedround_exec::Program;
@@ -29,6 +30,9 @@ pub struct Evaluation {
     pub class_accuracy: Vec<f64>,
     /// The class of each example's largest logit, in the order of the examples. Empty for a language model.
     pub predictions: Vec<u16>,
+    /// Of a classifier of two classes: by how much each example's logit of the second class is larger than that of the
+    /// first, in the order of the examples. Otherwise empty.
+    pub margins: Vec<f32>,
 }
 
 /// The default number of examples in a batch of an evaluation.
@@ -52,8 +56,8 @@ impl Inference<'_> {
     ///
     /// # Errors
     ///
-    /// The model cannot be traced for the batch shape; a label is not one of the classes; or a classifier does not give
-    /// a number for each class.
+    /// The model cannot be traced for the batch shape; a label is not one of the classes; or the model does not give a
+    /// number for each class, or of a language model for each token.
     pub fn evaluate(&self, examples: &Examples, classes: usize) -> Result<Evaluation, RunError> {
         let objective = self.program.model().objective();
         let parts = self.workers.run(self.batches(examples), |i| {
@@ -70,6 +74,7 @@ impl Inference<'_> {
                 }
                 column => {
                     let (ids, _) = words(examples, column, &indices)?;
+                    check_token_outputs(logits.len(), &ids)?;
                     counts.words(&logits, &ids, &labels);
                 }
             }
@@ -190,6 +195,17 @@ fn check_outputs(logits: usize, examples: usize, classes: usize) -> Result<(), R
     }
 }
 
+/// Fails unless there is a logit of each token for each place.
+fn check_token_outputs(logits: usize, ids: &[i32]) -> Result<(), RunError> {
+    let found = logits / ids.len().max(1);
+    let largest = ids.iter().copied().max().unwrap_or(0);
+    let tokens = usize::try_from(largest).unwrap_or(0) + 1;
+    match logits == ids.len() * found && found >= tokens {
+        true => Ok(()),
+        false => Err(RunError::TokenOutputs { tokens, found }),
+    }
+}
+
 /// Adds to a sum, which is empty before the first addition.
 fn add(sum: &mut Vec<f32>, more: Vec<f32>) {
     match sum.is_empty() {
@@ -198,119 +214,18 @@ fn add(sum: &mut Vec<f32>, more: Vec<f32>) {
     }
 }
 
-/// Counts of predictions.
-struct Counts {
-    /// The sum of the cross-entropies.
-    loss: f64,
-    /// For each class, the number of correct predictions.
-    right: Vec<u64>,
-    /// For each class, the number of predictions.
-    total: Vec<u64>,
-    /// The predicted class of each example. Empty for a language model.
-    predictions: Vec<u16>,
-}
-
-impl Counts {
-    fn new(classes: usize) -> Self {
-        Self {
-            loss: 0.0,
-            right: vec![0; classes],
-            total: vec![0; classes],
-            predictions: vec![],
-        }
-    }
-
-    /// Counts the predictions of a classifier: logits `[n, classes]` for `n` labels.
-    fn labels(&mut self, logits: &[f32], labels: &[i32]) {
-        let classes = self.right.len();
-        for (row, &label) in logits.chunks(classes.max(1)).zip(labels) {
-            let best = self.count(row, label as usize, label as usize);
-            self.predictions.push(best as u16);
-        }
-    }
-
-    /// Counts the predictions of a language model: logits `[n, steps, vocabulary]` of each word's successor, for words
-    /// `[n, steps]` of examples with these labels. Padding does not count.
-    fn words(&mut self, logits: &[f32], words: &[i32], labels: &[i32]) {
-        let vocabulary = logits.len() / words.len().max(1);
-        let steps = words.len() / labels.len().max(1);
-        let sentences = words.chunks(steps.max(1)).zip(labels);
-        for ((words, &label), logits) in sentences.zip(logits.chunks((steps * vocabulary).max(1))) {
-            let next = words.iter().skip(1).zip(logits.chunks(vocabulary.max(1)));
-            for (&word, row) in next.filter(|(word, _)| **word != PAD) {
-                self.count(row, word as usize, label as usize);
-            }
-        }
-    }
-
-    /// Counts one prediction under a class, and returns the index of its largest logit.
-    fn count(&mut self, row: &[f32], expected: usize, class: usize) -> usize {
-        let row: Vec<f64> = row.iter().map(|&z| f64::from(z)).collect();
-        let mut best = 0;
-        for (i, z) in row.iter().enumerate() {
-            if *z > row[best] {
-                best = i;
-            }
-        }
-        let norm: f64 = row.iter().map(|z| (z - row[best]).exp()).sum();
-        self.loss += norm.ln() + row[best] - row[expected];
-        self.total[class] += 1;
-        self.right[class] += u64::from(best == expected);
-        best
-    }
-
-    fn add(&mut self, other: Self) {
-        self.loss += other.loss;
-        for (a, b) in self.right.iter_mut().zip(&other.right) {
-            *a += b;
-        }
-        for (a, b) in self.total.iter_mut().zip(&other.total) {
-            *a += b;
-        }
-        self.predictions.extend(other.predictions);
-    }
-
-    fn evaluation(self) -> Evaluation {
-        let total = self.total.iter().sum::<u64>() as f64;
-        let classes = self.right.iter().zip(&self.total);
-        Evaluation {
-            loss: self.loss / total,
-            accuracy: self.right.iter().sum::<u64>() as f64 / total,
-            class_accuracy: classes.map(|(&r, &s)| r as f64 / s as f64).collect(),
-            predictions: self.predictions,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn counts_by_class() {
-        let logits = [2.0, 0.0, 0.0, 2.0, 2.0, 0.0];
-        let mut counts = Counts::new(2);
-        counts.labels(&logits, &[0, 1, 1]);
-        let e = counts.evaluation();
-        assert!((e.accuracy - 2.0 / 3.0).abs() < 1e-12);
-        assert_eq!(e.class_accuracy, [1.0, 0.5]);
-        assert_eq!(e.predictions, [0, 1, 0]);
-        let (near, far) = ((1.0 + (-2f64).exp()).ln(), (1.0 + 2f64.exp()).ln());
-        assert!((e.loss - (2.0 * near + far) / 3.0).abs() < 1e-12);
-    }
-
-    #[test]
-    fn counts_words_but_not_what_fills_up() {
-        let mut counts = Counts::new(2);
-        let [yes, no] = [[0.0, 9.0, 0.0], [9.0, 0.0, 0.0]];
-        // The start, 1 rightly, the padding; the start, 1 wrongly, 1 rightly.
-        let logits = [yes, no, no, no, yes, no].concat();
-        counts.words(&logits, &[2, 1, 0, 2, 1, 1], &[0, 1]);
-        let e = counts.evaluation();
-        assert!((e.accuracy - 2.0 / 3.0).abs() < 1e-12);
-        assert_eq!(e.class_accuracy, [1.0, 0.5]);
-        assert!(e.predictions.is_empty());
-        let sure = (1.0 + 2.0 * (-9f64).exp()).ln();
-        assert!((e.loss - (3.0 * sure + 9.0) / 3.0).abs() < 1e-12);
+    fn a_language_model_gives_a_number_for_each_token() {
+        assert!(check_token_outputs(6, &[2, 1]).is_ok());
+        let error = check_token_outputs(4, &[2, 1]).unwrap_err().to_string();
+        assert!(
+            error.contains("gives 2 numbers") && error.contains("at least 3"),
+            "{error}"
+        );
+        assert!(check_token_outputs(7, &[2, 1]).is_err());
     }
 }

@@ -1,7 +1,10 @@
 //! Draws the fate of a called client in a round: it fails, is late, or arrives.
 
+use std::ops::Range;
+
 use fedround_exec::{CompileError, Program};
-use fedround_passes::report::wire;
+use fedround_ir::fed::Value;
+use fedround_passes::report::{cohorts, wire};
 use fedround_passes::schedule::{Runs, runs};
 use fedround_passes::tensor::cost;
 use fedround_random::{Purpose, StreamKey};
@@ -13,14 +16,20 @@ const SPEED: usize = 0;
 const BANDWIDTH: usize = 1;
 const FAILURE: usize = 2;
 
-/// What a client computes and sends in a round. It follows from the graphs of the program, before the round runs.
+/// What clients compute and send in a round. It follows from the graphs of the program, before the round runs.
+///
+/// A client's work is that of the cohorts in which it may be by its number: one that validates and never trains has
+/// none of the training's.
 pub(crate) struct Workload {
-    /// The segments of client code: how often each runs, and its number of floating-point operations.
-    segments: Vec<(Runs, u64)>,
-    /// The bytes of uploads and downloads. Features, labels and visits are not counted, because their sizes are known
-    /// only at run time.
-    bytes: usize,
+    /// The segments of client code: who runs each, how often, and its number of floating-point operations.
+    segments: Vec<(Numbers, Runs, u64)>,
+    /// Who sends or receives values, and the bytes of those. Features, labels and visits are not counted, because
+    /// their sizes are known only at run time.
+    bytes: Vec<(Numbers, usize)>,
 }
+
+/// The numbers of the clients that may be in a cohort.
+type Numbers = Vec<Range<usize>>;
 
 impl Workload {
     /// The workload of a program.
@@ -28,22 +37,48 @@ impl Workload {
         let graphs = program.graphs(program.batch_size())?;
         let segments = runs(program.schedule()).into_iter().zip(&graphs);
         let segments = segments.filter(|(runs, _)| runs.on_clients);
+        let known = cohorts(program.linked());
+        let of_values = |of: Option<Value>| {
+            let cohort = of.and_then(|v| known.get(&v).copied());
+            program.client_numbers(cohort)
+        };
         let rows = wire(program.linked());
+        let bytes = rows
+            .iter()
+            .filter_map(|row| Some((program.client_numbers(row.cohort), row.bytes(program)?)));
         Ok(Self {
             segments: segments
-                .map(|(runs, graph)| (runs, cost(graph).flops))
+                .map(|(runs, graph)| (of_values(runs.clients_of), runs, cost(graph).flops))
                 .collect(),
-            bytes: rows.iter().filter_map(|row| row.bytes(program)).sum(),
+            bytes: bytes.collect(),
         })
     }
 
-    /// The floating-point operations of a client with `examples` examples.
-    fn flops(&self, examples: usize) -> f64 {
+    /// The floating-point operations of a client with `examples` examples. A loop over rows counts as one over so
+    /// many examples, or over a batch inside a loop over batches, because the number of rows is known only at run
+    /// time.
+    fn flops(&self, client: usize, examples: usize) -> f64 {
         let segments = self.segments.iter();
-        let flops =
-            segments.map(|(runs, flops)| *flops as f64 * runs.loops.full_batches(examples as u64));
+        let segments = segments.filter(|(numbers, ..)| is_in(numbers, client));
+        let flops = segments.map(|(_, runs, flops)| {
+            let batch = runs.loops.batches.last().copied();
+            let rows = batch.unwrap_or(u64::MAX).min(examples as u64) as f64;
+            let of_rows = runs.rows.map_or(1.0, |size| rows / size.max(1) as f64);
+            *flops as f64 * runs.full_batches(examples as u64) * of_rows
+        });
         flops.sum()
     }
+
+    /// The bytes that a client sends and receives.
+    fn bytes(&self, client: usize) -> usize {
+        let bytes = self.bytes.iter();
+        let bytes = bytes.filter(|(numbers, _)| is_in(numbers, client));
+        bytes.map(|(_, bytes)| bytes).sum()
+    }
+}
+
+fn is_in(numbers: &[Range<usize>], client: usize) -> bool {
+    numbers.iter().any(|range| range.contains(&client))
 }
 
 /// The fates of a round's clients.
@@ -94,8 +129,9 @@ impl Fates<'_> {
         let speed = speed.map(|of| of.of(client, key.with(SPEED).with(client)));
         let bandwidth = self.faults.bandwidth.as_ref();
         let bandwidth = bandwidth.map(|of| of.of(client, key.with(BANDWIDTH).with(client)));
-        let computing = speed.map_or(0.0, |speed| self.workload.flops(examples) / (1e9 * speed));
-        let bits = 8.0 * self.workload.bytes as f64;
+        let flops = || self.workload.flops(client, examples);
+        let computing = speed.map_or(0.0, |speed| flops() / (1e9 * speed));
+        let bits = 8.0 * self.workload.bytes(client) as f64;
         computing + bandwidth.map_or(0.0, |bandwidth| bits / (1e6 * bandwidth))
     }
 }

@@ -49,10 +49,21 @@ pub(crate) fn repeat(
     body: &Block,
     env: &mut Env,
 ) -> Result<(), RunError> {
+    let values = initial_values(cx, control, 1, env)?;
+    repeat_from(interpreter, cx, (control, body), env, values)
+}
+
+/// As [`repeat`], for a loop that begins with `values`.
+pub(crate) fn repeat_from(
+    interpreter: &mut impl Interpreter,
+    cx: RoundContext<'_>,
+    (control, body): (&Control, &Block),
+    env: &mut Env,
+    mut values: Vec<RuntimeValue>,
+) -> Result<(), RunError> {
     let op = &control.op;
     let times = cx.program.index(op.operands[0]);
     let times = times.ok_or_else(|| missing(op, "count"))?;
-    let mut values = initial_values(cx, control, 1, env)?;
     let counts_before = match control.settles {
         Some(_) => interpreter.draw_counts().to_vec(),
         None => vec![],

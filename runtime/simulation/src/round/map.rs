@@ -118,6 +118,7 @@ impl Server<'_> {
                 self.state.clients.extend(results.state);
             }
             self.stats.bytes_up += results.bytes;
+            self.stats.client_steps += results.steps;
             // Losses and step counts cannot be taken back from a client that is lost later.
             self.uploads.used |= !control.reductions.is_empty() || results.steps > 0;
             if !results.finite {
@@ -125,7 +126,6 @@ impl Server<'_> {
                 return Err(RunError::Diverged { round, what });
             }
         }
-        self.stats.client_steps += results.steps;
         for (reduction, running) in control.reductions.iter().zip(results.running) {
             let value = running.finish(self.cx.program, reduction)?;
             env.set(reduction.results[0], value);

@@ -1,6 +1,7 @@
 //! The devices on which a simulation's clients train.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use burn_backend::Backend;
 use burn_dispatch::{Dispatch, DispatchDevice};
@@ -15,7 +16,9 @@ use crate::context::RoundContext;
 use crate::device_data::DeviceData;
 use crate::device_examples::DeviceExamples;
 use fedround_exec::CompileError;
-use fedround_exec::device::{catch_panic, gpu_info, is_cpu, register_training_device};
+use fedround_exec::device::{
+    catch_panic, gpu_info, is_cpu, register_training_device, with_gpu_access,
+};
 use fedround_exec::{Device, DeviceError, ExecError};
 
 use crate::error::RunError;
@@ -29,7 +32,7 @@ static NO_CLIENTS: BTreeSet<usize> = BTreeSet::new();
 
 /// A device on which clients train, with the programs that are compiled for it.
 pub(crate) struct TrainingDevice {
-    pub program: Program,
+    pub program: Arc<Program>,
     /// The programs that make the clients' personal models, the one without a name first. Empty if all clients use the
     /// global model.
     pub evaluations: Vec<EvaluationProgram>,
@@ -50,7 +53,7 @@ fn step_cache(program: &Program, graphs: GraphCapture) -> Option<StepCache> {
 }
 
 impl TrainingDevice {
-    pub fn new(program: Program, batch: CohortBatch) -> Self {
+    pub fn new(program: Arc<Program>, batch: CohortBatch) -> Self {
         register_training_device(program.device());
         Self {
             group_size: batch.clients(&program),
@@ -76,7 +79,7 @@ impl TrainingDevice {
         let evaluations = evaluations.map(|evaluation| evaluation.for_device(device));
         Self {
             evaluations: evaluations.collect(),
-            ..Self::new(self.program.for_device(device), batch)
+            ..Self::new(Arc::new(self.program.for_device(device)), batch)
         }
     }
 
@@ -106,7 +109,7 @@ impl TrainingDevice {
         let mut columns: Vec<(String, Kind)> = vec![];
         let evaluations = self.evaluations.iter();
         let evaluations = evaluations.map(|evaluation| &evaluation.program);
-        for program in std::iter::once(&self.program).chain(evaluations) {
+        for program in std::iter::once(&*self.program).chain(evaluations) {
             for (_, phase) in program.phases() {
                 let read = phase.schedule().columns.iter().cloned();
                 let new: Vec<_> = read.filter(|column| !columns.contains(column)).collect();
@@ -121,10 +124,18 @@ impl TrainingDevice {
     /// device keeps for reuse.
     pub fn free_memory(&mut self) {
         self.examples = None;
-        if let Some(step_cache) = &self.step_cache {
-            step_cache.clear();
-        }
-        Dispatch::memory_cleanup(self.program.device());
+        self.free_reusable_memory();
+    }
+
+    /// Frees what later work makes again: captured steps, and memory that the device keeps for reuse.
+    pub fn free_reusable_memory(&self) {
+        with_gpu_access(|| {
+            if let Some(step_cache) = &self.step_cache {
+                step_cache.clear();
+            }
+            // Of all streams of the device, the workers' too. It waits for the device.
+            Dispatch::memory_cleanup(self.program.device());
+        });
     }
 }
 

@@ -20,6 +20,7 @@ mod server_states;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 use burn::tensor::DispatchTensor;
@@ -98,6 +99,8 @@ pub struct Simulation {
     initial: Vec<DispatchTensor>,
     /// The number of examples in a batch of an evaluation.
     evaluation_batch: usize,
+    /// The most clients whose personal models are made in one graph. It shrinks if a device runs out of memory.
+    personal_group: AtomicUsize,
     /// The largest number of personal models that were in memory at once.
     most_personal_models: AtomicUsize,
     /// The number of completed rounds.
@@ -110,17 +113,18 @@ pub struct Simulation {
 impl Simulation {
     /// Creates a simulation before its first round. All random choices are drawn from `seed`: the initial parameters,
     /// the cohorts, the order of batches and all others. On a CPU, `threads` clients or groups of clients train at the
-    /// same time.
+    /// same time. Several simulations, such as those of several seeds, may share a program: `Arc<Program>`.
     ///
     /// # Errors
     ///
     /// The system cannot start worker threads, or the model's values cannot be read.
     pub fn new(
-        program: Program,
+        program: impl Into<Arc<Program>>,
         dataset: FederatedDataset,
         seed: u64,
         threads: usize,
     ) -> Result<Self, RunError> {
+        let program = program.into();
         let values = init_parameters::parameters(&program.model().model().leaves(), seed)?;
         let params = upload(program.model().parameters(), values, program.device());
         let main_device = TrainingDevice::new(program, CohortBatch::Auto);
@@ -142,6 +146,7 @@ impl Simulation {
             initial: params.clone(),
             params,
             evaluation_batch: BATCH,
+            personal_group: AtomicUsize::new(usize::MAX),
             most_personal_models: AtomicUsize::new(0),
             dataset,
             public: None,

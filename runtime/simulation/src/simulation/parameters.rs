@@ -2,6 +2,7 @@
 
 use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
+use fedround_exec::device::with_gpu_access;
 use fedround_exec::tensor::{dtype, from_floats, read, read_all, read_ints};
 use fedround_ir::tensor::{DType, TensorType};
 use fedround_models::{LoadReport, Weights, WeightsError};
@@ -115,11 +116,13 @@ impl Simulation {
         let program = &self.main_device.program;
         let fitted = weights.fit(&program.model().model().leaves())?;
         let leaves = program.model().parameters().iter().zip(fitted.values);
-        for (param, ((_, ty), values)) in self.params.iter_mut().zip(leaves) {
-            if let Some(values) = values {
-                *param = from_floats(values, &ty.shape, program.device());
+        with_gpu_access(|| {
+            for (param, ((_, ty), values)) in self.params.iter_mut().zip(leaves) {
+                if let Some(values) = values {
+                    *param = from_floats(values, &ty.shape, program.device());
+                }
             }
-        }
+        });
         if self.round == 0 {
             self.initial.clone_from(&self.params);
         }
@@ -167,7 +170,6 @@ pub(crate) fn upload(
     device: &DispatchDevice,
 ) -> Vec<DispatchTensor> {
     let pairs = leaves.iter().zip(values);
-    pairs
-        .map(|((_, ty), v)| from_floats(v, &ty.shape, device))
-        .collect()
+    let tensors = pairs.map(|((_, ty), v)| from_floats(v, &ty.shape, device));
+    with_gpu_access(|| tensors.collect())
 }

@@ -3,12 +3,16 @@
 use std::iter::once;
 use std::sync::atomic::Ordering;
 
+use fedround_exec::ExecError;
+
 use super::Simulation;
+use super::devices::TrainingDevice;
 use crate::context::RoundContext;
 use crate::error::RunError;
 use crate::evaluation::personal_models::PersonalModels;
 use crate::faults::Attendance;
 use crate::regions::client_groups::client_blocks;
+use crate::retry_on_oom::in_smaller_groups;
 use crate::round::{RoundInput, run_round};
 
 /// The number of models in a block, for each worker. With one, workers would wait for the slowest client of each
@@ -47,7 +51,7 @@ impl Simulation {
         evaluation: Option<&str>,
         mut visit: impl FnMut(&PersonalModels) -> Result<(), E>,
     ) -> Result<(), E> {
-        let contexts = self.personal_contexts(evaluation, self.round, usize::MAX);
+        let contexts = self.personal_contexts(evaluation, self.round, self.personal_group());
         let Some((cx, extra_devices)) = contexts else {
             return Ok(());
         };
@@ -58,7 +62,9 @@ impl Simulation {
         let devices: Vec<RoundContext<'_>> =
             once(cx).chain(extra_devices.iter().copied()).collect();
         for ids in client_blocks(&devices, cx.clients(), BLOCK * workers) {
-            visit(&self.make_personal_models((cx, &extra_devices), Some(&ids))?)?;
+            if let Some(models) = self.make_personal_models(evaluation, Some(&ids))? {
+                visit(&models)?;
+            }
         }
         Ok(())
     }
@@ -70,11 +76,7 @@ impl Simulation {
     ///
     /// See [`RunError`].
     pub fn personal_models(&self) -> Result<Option<PersonalModels>, RunError> {
-        let Some((cx, extra_devices)) = self.personal_contexts(None, self.round, usize::MAX) else {
-            return Ok(None);
-        };
-        self.make_personal_models((cx, &extra_devices), None)
-            .map(Some)
+        self.make_personal_models(None, None)
     }
 
     /// The largest number of personal models that were in memory at once since the simulation was created.
@@ -82,12 +84,48 @@ impl Simulation {
         self.most_personal_models.load(Ordering::Relaxed)
     }
 
-    /// Makes the models of the clients `ids`, or of all clients.
-    fn make_personal_models<'a>(
+    /// The largest number of clients whose models are made in one graph on any device.
+    fn personal_group(&self) -> usize {
+        let limit = self.personal_group.load(Ordering::Relaxed);
+        self.cohort_batch().min(limit)
+    }
+
+    /// Makes the models of the clients `ids`, or of all clients, for an evaluation. If a device runs out of memory, they
+    /// are made in smaller groups of clients, and so are those that are made later. The examples on the device stay
+    /// there, unlike when a round is repeated. `None` if there is no evaluation of this name.
+    fn make_personal_models(
+        &self,
+        evaluation: Option<&str>,
+        ids: Option<&[usize]>,
+    ) -> Result<Option<PersonalModels>, RunError> {
+        let clients = ids.map_or(self.clients(), <[usize]>::len);
+        let before = self.personal_group().min(clients.max(1));
+        let mut max_group = before;
+        let models = in_smaller_groups(&mut max_group, |max_group| {
+            let models = self.make_in_groups(evaluation, ids, max_group);
+            if let Err(RunError::Exec(ExecError::OutOfMemory(_))) = models {
+                self.devices()
+                    .for_each(TrainingDevice::free_reusable_memory);
+            }
+            models
+        });
+        if max_group < before {
+            self.personal_group.fetch_min(max_group, Ordering::Relaxed);
+        }
+        models
+    }
+
+    /// Makes models with up to `max_group` clients in one graph.
+    fn make_in_groups<'a>(
         &'a self,
-        (cx, extra_devices): (RoundContext<'a>, &[RoundContext<'a>]),
+        evaluation: Option<&str>,
         ids: Option<&'a [usize]>,
-    ) -> Result<PersonalModels, RunError> {
+        max_group: usize,
+    ) -> Result<Option<PersonalModels>, RunError> {
+        let contexts = self.personal_contexts(evaluation, self.round, max_group);
+        let Some((cx, extra_devices)) = contexts else {
+            return Ok(None);
+        };
         if self.parties.is_some() {
             return Err(RunError::PersonalModelsAtParties);
         }
@@ -116,6 +154,6 @@ impl Simulation {
         let models = PersonalModels::from_state(state, cx.program.device())?;
         let made = models.clients().count();
         self.most_personal_models.fetch_max(made, Ordering::Relaxed);
-        Ok(models)
+        Ok(Some(models))
     }
 }

@@ -2,6 +2,7 @@
 
 use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
+use fedround_exec::device::with_gpu_access;
 use fedround_store::{ArchiveError, TensorBytes};
 
 use crate::checkpoint_error::CheckpointError;
@@ -24,9 +25,8 @@ pub(super) fn tensors_on_device(
     device: &DispatchDevice,
 ) -> Result<Vec<DispatchTensor>, ArchiveError> {
     let tensors = tensors.iter().map(|bytes| from_bytes(bytes, device));
-    tensors
-        .collect::<Option<_>>()
-        .ok_or_else(|| shape_error(part))
+    let tensors = with_gpu_access(|| tensors.collect::<Option<_>>());
+    tensors.ok_or_else(|| shape_error(part))
 }
 
 /// The error if the shapes of a part's tensors are not those of the program.

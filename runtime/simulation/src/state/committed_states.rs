@@ -203,7 +203,8 @@ impl CommittedStates {
         let mut inner = self.lock();
         inner.round = version;
         for (key, tensors) in states {
-            // Copied, because a slice of a group's stacked tensor would keep the whole tensor in memory.
+            // Copied, because a slice of a group's stacked tensor would keep the whole tensor in memory. Slices on
+            // a GPU were copied there already.
             let tensors = tensors.into_iter().map(compact).collect();
             inner.resident.set(Unsaved {
                 key,

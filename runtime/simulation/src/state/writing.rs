@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use burn_dispatch::DispatchDevice;
+use fedround_exec::device::without_gpu_access;
 use fedround_exec::tensor::transfer_all;
 
 use super::committed_states::{CommittedStates, Inner};
@@ -56,7 +57,7 @@ impl CommittedStates {
         };
         let states = Arc::clone(&writing.states);
         // No round runs meanwhile, so nobody reads these states.
-        let written = writing.join();
+        let written = without_gpu_access(|| writing.join());
         let mut inner = self.lock();
         match written {
             Ok(Ok(())) => inner.stored = true,

@@ -41,16 +41,38 @@ pub(crate) fn stack(values: &[RuntimeValue], device: &DispatchDevice) -> Option<
 
 /// The `k`-th client's part of a value. A value without a client axis is the same for all clients.
 pub(crate) fn unstack(value: &RuntimeValue, k: usize) -> Option<RuntimeValue> {
+    part_of_client(value, k, &|t| client_slice(t, k))
+}
+
+/// As [`unstack`], in memory of its own: on a GPU, a slice may be a view, which keeps the values of all clients in
+/// memory. `index` is `k` on the device.
+pub(crate) fn unstack_copy(
+    value: &RuntimeValue,
+    k: usize,
+    index: &DispatchTensor,
+) -> Option<RuntimeValue> {
+    part_of_client(value, k, &|t| {
+        let own = apply(&Op::Select(0), vec![t.clone(), index.clone()])?;
+        apply(&Op::Reshape(t.shape().as_slice()[1..].to_vec()), vec![own])
+    })
+}
+
+/// The `k`-th client's part of a value, of whose tensors `own` takes the client's entry.
+fn part_of_client(
+    value: &RuntimeValue,
+    k: usize,
+    own: &dyn Fn(&DispatchTensor) -> Option<DispatchTensor>,
+) -> Option<RuntimeValue> {
     let RuntimeValue::Stacked(value) = value else {
         return Some(value.clone());
     };
     match value.as_ref() {
         RuntimeValue::Params(leaves) => {
-            let own = leaves.iter().map(|t| client_slice(t, k));
+            let own = leaves.iter().map(own);
             own.collect::<Option<_>>().map(RuntimeValue::Params)
         }
-        RuntimeValue::Tensor(t) => client_slice(t, k).map(RuntimeValue::Tensor),
-        RuntimeValue::Numbers(own) => own.of(k).map(RuntimeValue::Number),
+        RuntimeValue::Tensor(t) => own(t).map(RuntimeValue::Tensor),
+        RuntimeValue::Numbers(numbers) => numbers.of(k).map(RuntimeValue::Number),
         _ => None,
     }
 }
@@ -150,4 +172,40 @@ pub(crate) fn apply(op: &Op, operands: Vec<DispatchTensor>) -> Option<DispatchTe
     let device = DispatchDevice::Flex(Default::default());
     let mut operands = operands.into_iter();
     fedround_exec::ops::apply(op, &device, || operands.next()).map(|(t, _)| t)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fedround_exec::tensor::{filled_index, from_ints, read, read_ints};
+
+    /// In a build with a GPU feature, the default device is a GPU.
+    #[test]
+    fn a_copy_of_a_clients_part_is_the_part() {
+        let device = DispatchDevice::default();
+        let numbers = (0..24).map(|i| i as f32).collect();
+        let all = from_floats(numbers, &[3, 2, 4], &device);
+        let params = vec![
+            all.clone(),
+            from_floats(vec![7.0, 8.0, 9.0], &[3, 1], &device),
+        ];
+        let params = RuntimeValue::stacked(RuntimeValue::Params(params));
+        let labels = from_ints((0..6).collect(), &[3, 2], &device);
+        let labels = RuntimeValue::stacked(RuntimeValue::Tensor(labels));
+        let own = |value: Option<RuntimeValue>| value.unwrap().tensors().to_vec();
+        let index = |k: usize| filled_index(k, &device);
+        for k in 0..3 {
+            let copies = own(unstack_copy(&params, k, &index(k)));
+            for (copy, part) in copies.into_iter().zip(own(unstack(&params, k))) {
+                assert_eq!(copy.shape(), part.shape());
+                assert_eq!(read(copy).unwrap(), read(part).unwrap());
+            }
+            let mut copy = own(unstack_copy(&labels, k, &index(k)));
+            let first = 2 * k as i32;
+            assert_eq!(read_ints(copy.remove(0)).unwrap(), [first, first + 1]);
+        }
+        let shared = RuntimeValue::Tensor(all);
+        let shared = own(unstack_copy(&shared, 1, &index(1))).remove(0);
+        assert_eq!(shared.shape().as_slice(), [3, 2, 4]);
+    }
 }

@@ -1,5 +1,8 @@
 //! Every bundled algorithm on a model and data of few numbers.
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock};
+
 use burn::module::Module;
 use burn::nn::{Linear, LinearConfig};
 use burn::tensor::activation::relu;
@@ -68,6 +71,7 @@ fn with_generator() -> Box<dyn Model> {
 
 /// How a bundled algorithm is tested: its text, what is set besides [`SMALL`], and the rounds that
 /// its phases take.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Case(
     pub &'static str,
     pub &'static [(&'static str, &'static str)],
@@ -134,6 +138,11 @@ pub fn at_parties() -> impl Iterator<Item = &'static Case> {
     let alone = ["fedasync", "push-sum"];
     CASES.iter().filter(move |case| !alone.contains(&case.0))
 }
+
+/// The programs that tests have compiled, each of a case, a device and a number of clients.
+type Programs = HashMap<(Case, String, usize), Arc<OnceLock<Arc<Program>>>>;
+
+static PROGRAMS: Mutex<Option<Programs>> = Mutex::new(None);
 
 /// What came of a run.
 pub struct Trained {
@@ -219,6 +228,17 @@ impl Case {
             .unwrap_or_else(|error| panic!("{} on {device}: {error}", self.0))
     }
 
+    /// The program, which all simulations of the case share: many of them are made, of parties above all.
+    fn shared_program(&self, device: Device, clients: usize) -> Arc<Program> {
+        let key = (*self, device.to_string(), clients);
+        let mut programs = PROGRAMS.lock().unwrap_or_else(|e| e.into_inner());
+        let known = programs.get_or_insert_default().entry(key).or_default();
+        let known = Arc::clone(known);
+        drop(programs);
+        let compile = || Arc::new(self.program(&*self.algorithm(), device, clients));
+        Arc::clone(known.get_or_init(compile))
+    }
+
     /// The case on three clients, of which one has more steps than the others.
     pub fn simulation(&self, device: Device) -> Simulation {
         self.simulation_of(device, &SIZES)
@@ -226,8 +246,7 @@ impl Case {
 
     /// The case on clients that have so many examples.
     pub fn simulation_of(&self, device: Device, sizes: &[usize]) -> Simulation {
-        let algorithm = self.algorithm();
-        let program = self.program(&*algorithm, device, sizes.len());
+        let program = self.shared_program(device, sizes.len());
         let simulation = Simulation::new(program, dataset(sizes), 3, 2).unwrap();
         simulation.with_public(dataset(&[6]).examples)
     }

@@ -9,7 +9,7 @@ use fedround_simulation::{
 use fedround_store::{Archive, TensorBytes};
 
 use crate::cases::{CASES, Case};
-use crate::{dataset, devices, tracer};
+use crate::{dataset, gpus, tracer};
 
 /// FedFed is not among them: on wgpu in software, one of its runs once had other bits than the same run
 /// before it, without any checkpoint in between.
@@ -81,7 +81,7 @@ fn every_algorithm_goes_on_with_the_same_bits() {
     ignore = "needs `--features wgpu` or `cuda`"
 )]
 fn gpus_go_on_with_the_same_bits() {
-    for device in devices().into_iter().filter(|d| *d != Device::Cpu) {
+    for device in gpus() {
         let cases = CASES.iter().filter(|case| ON_GPUS.contains(&case.0));
         let wrong: Vec<String> = cases.flat_map(|case| differences(case, device)).collect();
         assert!(wrong.is_empty(), "on {device}: {}", wrong.join("\n"));

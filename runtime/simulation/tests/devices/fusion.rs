@@ -8,7 +8,7 @@ use fedround_models::{Losses, Task, find};
 use fedround_trace::TracedModel;
 
 use crate::cases::{CASES, Case};
-use crate::devices;
+use crate::gpus;
 
 fn program(algorithm: &dyn Algorithm, model: &str, device: Device) -> Program {
     let task = Task {
@@ -37,10 +37,14 @@ const TEXTS: [(&str, &str, &str); 5] = [
 
 /// Kernels show in the first line: a step that launches more of them changes its text.
 #[test]
+#[cfg_attr(
+    not(any(feature = "wgpu", feature = "cuda")),
+    ignore = "needs `--features wgpu` or `cuda`"
+)]
 fn steps_are_fused_as_in_the_texts() {
     let (fed_avg, fed_prox) = (FedAvg::default(), FedProx::<FedAvg>::default());
     let mut wrong = vec![];
-    for device in devices().into_iter().filter(|d| *d != Device::Cpu) {
+    for device in gpus() {
         for (name, model, expected) in TEXTS {
             let algorithm: &dyn Algorithm = match name {
                 "fedavg" => &fed_avg,
@@ -81,6 +85,10 @@ const SLOW: [&str; 14] = [
 /// `UPDATE_FUSED=1` writes the file. FedFed has networks of its own. CI counts on the emulated CUDA driver, which then
 /// compiles no kernel (`EMULATOR_SKIP`); on wgpu, only the programs in `fused/` are counted.
 #[test]
+#[cfg_attr(
+    not(any(feature = "wgpu", feature = "cuda")),
+    ignore = "needs `--features wgpu` or `cuda`"
+)]
 fn no_step_has_more_kernels() {
     let task = |side| Task {
         input: [1, side, side],
@@ -93,9 +101,7 @@ fn no_step_has_more_kernels() {
     let images = |model| images.clone().map(move |case| (case, model, task(28)));
     let dense = dense.map(|case| (case, "2nn", task(8)));
     let cases = dense.chain(images("cnn")).chain(images("lenet5"));
-    let Some(device) = devices().into_iter().find(|d| *d != Device::Cpu) else {
-        return;
-    };
+    let device = gpus()[0];
     let line = |(case, model, task): (&Case, &str, Task)| {
         let kernels = case.kernels(model, task, device);
         format!("{} {model}: {kernels}\n", case.0)
@@ -110,8 +116,12 @@ fn no_step_has_more_kernels() {
 }
 
 #[test]
+#[cfg_attr(
+    not(any(feature = "wgpu", feature = "cuda")),
+    ignore = "needs `--features wgpu` or `cuda`"
+)]
 fn clients_in_one_graph_share_its_kernels() {
-    for device in devices().into_iter().filter(|d| *d != Device::Cpu) {
+    for device in gpus() {
         let program = program(&FedAvg::default(), "logistic", device);
         let kernels = |clients| program.step_kernels(clients).unwrap().unwrap();
         let (one, three) = (kernels(1), kernels(3));

@@ -56,6 +56,14 @@ fn devices() -> Vec<Device> {
     std::iter::once(Device::Cpu).chain(gpu).collect()
 }
 
+/// The devices besides the CPU. A test that compares them fails if there is none.
+fn gpus() -> Vec<Device> {
+    let all = devices().into_iter();
+    let gpus: Vec<Device> = all.filter(|device| *device != Device::Cpu).collect();
+    assert!(!gpus.is_empty(), "this build has no device besides the CPU");
+    gpus
+}
+
 const TASK: Task = Task {
     input: [1, 28, 28],
     classes: 10,

@@ -9,7 +9,7 @@ use fedround_exec::{Device, GraphCapture};
 use fedround_simulation::CohortBatch;
 
 use crate::cases::{CASES, Case, Trained};
-use crate::devices;
+use crate::gpus;
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/devices/replays.txt");
 /// What is there: the test may run on another machine than the one that it was built on.
@@ -54,7 +54,7 @@ fn replay(case: &Case, device: Device) -> (String, Vec<String>) {
     ignore = "needs `--features wgpu` or `cuda`"
 )]
 fn replays_of_every_algorithm_are_its_steps() {
-    for device in devices().into_iter().filter(|d| *d != Device::Cpu) {
+    for device in gpus() {
         let each = CASES.iter().map(|case| replay(case, device));
         let (texts, wrong): (String, Vec<Vec<String>>) = each.unzip();
         assert!(wrong.iter().all(Vec::is_empty), "{device}: {wrong:#?}");

@@ -10,7 +10,7 @@ use super::super::processes::{algorithms, difference};
 use super::super::refused::{REFUSED, assert_refused};
 use super::{Federation, ONE, TEN, TWO};
 use crate::superlink::{SuperLink, flower};
-use crate::support::{Place, SMALL, real, stderr};
+use crate::support::{Place, SMALL, real, skipped, stderr};
 
 /// The words of a variable, or these.
 fn words(variable: &str, default: &str) -> Vec<String> {
@@ -73,7 +73,7 @@ fn simulate(place: &Place, spec: &str, line: &str) -> Result<String, String> {
 /// Runs an algorithm at these parties, and says how it differs from its simulation.
 fn compare(server: &SuperLink, spec: &str, parties: &[String]) -> Vec<String> {
     let Some(line) = small(spec) else {
-        println!("{spec}: NOT RUN, without its data");
+        skipped(&format!("{spec}, without its data"));
         return vec![];
     };
     let place = Place::new();
@@ -87,7 +87,7 @@ fn compare(server: &SuperLink, spec: &str, parties: &[String]) -> Vec<String> {
             // It has one client.
             ("centralized", "1") => &["0"][..],
             ("centralized", _) => {
-                println!("{spec}, {n} parties: NOT RUN, it has one client");
+                skipped(&format!("{spec} at {n} parties: it has one client"));
                 continue;
             }
             (_, n) => hosts(n),

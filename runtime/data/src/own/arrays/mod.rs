@@ -8,8 +8,8 @@ mod npz;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::hold_out::{hold_out, split};
 use super::labels::{Names, check_test, notes};
+use super::read_options::Parts;
 use super::{OwnDataError, ReadOptions};
 use crate::{DataError, Dataset, Examples};
 use column::column;
@@ -62,11 +62,15 @@ pub(super) fn read(
     let (names, labels) = classes.classes(&y_path)?;
     let (group_names, groups) = clients.sorted();
     let groups = grouped.then_some(groups);
-    let is_test: Vec<bool> = match test_y {
-        Some(_) => (0..labels.len()).map(|i| i >= in_train).collect(),
-        None => hold_out(&labels, groups.as_deref(), reading.test_share(), seed),
-    };
-    let (train, test) = split(&is_test);
+    let all = 0..labels.len();
+    let is_test = test_y
+        .as_ref()
+        .map(|_| all.map(|i| i >= in_train).collect());
+    let Parts {
+        train,
+        test,
+        divided,
+    } = reading.parts(is_test, (&labels, groups.as_deref()), seed);
     let (whole, scale) = column(x, reading, &train)?;
     let examples = |part: &[usize]| {
         let labels: Vec<u16> = part.iter().map(|&i| labels[i]).collect();
@@ -76,7 +80,10 @@ pub(super) fn read(
     if let Some(path) = test_y {
         check_test(&path, &names, in_train.labels(), in_test.labels())?;
     }
-    let about = notes(&names, in_train.labels(), in_test.labels());
+    let about = match divided {
+        true => notes(&names, in_train.labels(), in_test.labels()),
+        false => vec![],
+    };
     let mut data = Dataset::new("", in_train, in_test, names);
     if let Some(groups) = groups {
         let of = |part: &[usize]| -> Vec<u32> { part.iter().map(|&i| groups[i]).collect() };

@@ -10,7 +10,7 @@ mod measure;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::hold_out::{hold_out, split};
+use super::read_options::Parts;
 use super::{Broken, OwnDataError, ReadOptions, labels};
 use crate::notes::count;
 use crate::{Column, DataError, Dataset, Examples, Fit, ImageFiles};
@@ -48,11 +48,12 @@ pub(super) fn read(
     let labels = pick(&all);
     let groups: Option<Vec<u32>> = groups.map(|of| good.iter().map(|&i| of[i]).collect());
     let (test_dir, test) = test.unzip();
-    let test: Vec<bool> = match test {
-        Some(test) => good.iter().map(|&i| test[i]).collect(),
-        None => hold_out(&labels, groups.as_deref(), reading.test_share(), seed),
-    };
-    let (train, test) = split(&test);
+    let is_test = test.map(|test| good.iter().map(|&i| test[i]).collect());
+    let Parts {
+        train,
+        test,
+        divided,
+    } = reading.parts(is_test, (&labels, groups.as_deref()), seed);
     // All files of a part may be broken.
     let path = match (train.is_empty(), test_dir) {
         (true, _) => Some(dir.to_path_buf()),
@@ -69,7 +70,9 @@ pub(super) fn read(
         Examples::of_columns(vec![all.subset(&rows(part))], labels)
     };
     let (in_train, in_test) = (examples(&train)?, examples(&test)?);
-    notes.extend(labels::notes(&classes, in_train.labels(), in_test.labels()));
+    if divided {
+        notes.extend(labels::notes(&classes, in_train.labels(), in_test.labels()));
+    }
     let mut data = Dataset::new("", in_train, in_test, classes);
     if let Some(groups) = groups {
         let of = |part: &[usize]| -> Vec<u32> { part.iter().map(|&i| groups[i]).collect() };

@@ -14,8 +14,8 @@ use std::sync::Arc;
 pub use text::LETTERS;
 
 use super::file_advice::of_own_file;
-use super::hold_out::{hold_out, split};
 use super::labels::{Names, notes};
+use super::read_options::Parts;
 use super::{DataLocation, NumberScale, OwnDataError, OwnFileError, ReadOptions};
 use crate::{Column, DataError, Dataset, Examples};
 use json::{Input, Inputs, LeafFile};
@@ -133,11 +133,13 @@ impl Leaves {
             Inputs::Numbers(_) => self.classes.classes(&dir.display().to_string())?,
             Inputs::Texts(_) => text::classes(self.classes, dir)?,
         };
-        let is_test: Vec<bool> = match self.in_train {
-            Some(n) => (0..labels.len()).map(|i| i >= n).collect(),
-            None => hold_out(&labels, Some(&groups), reading.test_share(), seed),
-        };
-        let (train, test) = split(&is_test);
+        let all = 0..labels.len();
+        let is_test = self.in_train.map(|n| all.map(|i| i >= n).collect());
+        let Parts {
+            train,
+            test,
+            divided,
+        } = reading.parts(is_test, (&labels, Some(&groups)), seed);
         let is_text = matches!(inputs, Inputs::Texts(_));
         let (columns, scale) = match inputs {
             Inputs::Texts(texts) => (text::columns(&texts, self.width)?, None),
@@ -149,6 +151,7 @@ impl Leaves {
         let whole = Examples::of_columns(columns, labels)?;
         let (in_train, in_test) = (whole.subset(&train), whole.subset(&test));
         let notes = match (is_text, self.in_train) {
+            _ if !divided => vec![],
             (true, None) => vec![OVERLAP.to_owned()],
             // Most characters are rare.
             (true, Some(_)) => vec![],

@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 pub use encode::TableEncoder;
 
-use super::hold_out::{hold_out, split};
 use super::labels::{Names, check_test};
+use super::read_options::Parts;
 use super::{Missing, OwnDataError, ReadOptions, labels};
 use crate::notes::count;
 use crate::{Column, DataError, Dataset, Examples, InputValues};
@@ -82,11 +82,13 @@ pub(super) fn read(
     let (names, labels) = classes.classes(&target)?;
     let (group_names, groups) = clients.sorted();
     let groups = roles.client.map(|_| groups);
-    let test: Vec<bool> = match rest {
-        [] => hold_out(&labels, groups.as_deref(), reading.test_share(), seed),
-        _ => of_sheet.iter().map(|&sheet| sheet > 0).collect(),
-    };
-    let (train, test) = split(&test);
+    let of_sheets = || of_sheet.iter().map(|&sheet| sheet > 0).collect();
+    let is_test = (!rest.is_empty()).then(of_sheets);
+    let Parts {
+        train,
+        test,
+        divided,
+    } = reading.parts(is_test, (&labels, groups.as_deref()), seed);
     if train.is_empty() {
         let path = first.path().to_path_buf();
         return Err(DataError::Empty { path });
@@ -106,7 +108,9 @@ pub(super) fn read(
     if let [sheet] = rest {
         check_test(sheet.path(), &names, in_train.labels(), in_test.labels())?;
     }
-    notes.extend(labels::notes(&names, in_train.labels(), in_test.labels()));
+    if divided {
+        notes.extend(labels::notes(&names, in_train.labels(), in_test.labels()));
+    }
     let mut data = Dataset::new("", in_train, in_test, names);
     if let Some(groups) = groups {
         let of = |part: &[usize]| -> Vec<u32> { part.iter().map(|&i| groups[i]).collect() };
@@ -200,8 +204,16 @@ impl Roles {
 
     /// The columns that are read.
     fn used(&self) -> impl Iterator<Item = usize> {
-        let named = [Some(self.target), self.client].into_iter().flatten();
+        let named = self.named().map(|(column, _)| column);
         self.inputs.iter().copied().chain(named)
+    }
+
+    /// The columns that name something in each row, and what they name.
+    fn named(&self) -> impl Iterator<Item = (usize, &'static str)> {
+        let named = [(Some(self.target), "class"), (self.client, "client")];
+        named
+            .into_iter()
+            .filter_map(|(column, what)| Some((column?, what)))
     }
 
     /// Whether a row has no value in one of them.

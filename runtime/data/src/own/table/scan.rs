@@ -58,11 +58,13 @@ impl Scan {
             names,
             drops,
         };
+        let mut all = 0;
         for (at, sheet) in sheets.iter().enumerate() {
             // The first row with a missing value, and how many there are.
             let (mut gap, mut rows) = (None, 0);
             for row in sheet.rows() {
                 let row = row?;
+                all += 1;
                 let lacking = scan.add(&row, roles, at == 0);
                 let Some(column) = lacking else { continue };
                 rows += 1;
@@ -70,6 +72,9 @@ impl Scan {
                 if missing == Missing::Fill {
                     scan.check_names(sheet, &row, roles)?;
                 }
+            }
+            if gap.is_some() && missing != Missing::Fill {
+                scan.check_columns(sheet, roles, all)?;
             }
             if let (Some((line, column)), Missing::Stop) = (gap, missing) {
                 return Err(OwnDataError::Missing {
@@ -104,11 +109,29 @@ impl Scan {
         lacking
     }
 
+    /// Fails for a column that has no value in any of so many rows, as one that a separator too many adds to a header.
+    fn check_columns(&self, sheet: &Sheet, roles: &Roles, rows: usize) -> Result<(), OwnDataError> {
+        let is_empty = |column: usize| self.columns[column].missing == rows;
+        let path = || sheet.path().to_path_buf();
+        // The target and the clients cannot be left out as an input can.
+        if let Some((column, what)) = roles.named().find(|(column, _)| is_empty(*column)) {
+            return Err(OwnDataError::EmptyNames {
+                path: path(),
+                column: self.names[column].clone(),
+                what,
+            });
+        }
+        match roles.inputs.iter().find(|&&column| is_empty(column)) {
+            None => Ok(()),
+            Some(&column) => Err(OwnDataError::EmptyColumn {
+                path: path(),
+                column: self.names[column].clone(),
+            }),
+        }
+    }
+
     fn check_names(&self, sheet: &Sheet, row: &Row<'_>, roles: &Roles) -> Result<(), OwnDataError> {
-        let named = [(Some(roles.target), "class"), (roles.client, "client")];
-        let mut named = named
-            .into_iter()
-            .filter_map(|(column, what)| Some((column?, what)));
+        let mut named = roles.named();
         match named.find(|(column, _)| row.value(*column).is_none()) {
             None => Ok(()),
             Some((column, what)) => Err(OwnDataError::MissingName {

@@ -124,12 +124,12 @@ pub fn warnings(module: &Module) -> Vec<Warning> {
     found
 }
 
-fn mentions(region: &Region, kind: &OpKind) -> bool {
+pub(super) fn mentions(region: &Region, kind: &OpKind) -> bool {
     region.all_ops().any(|op| op.kind == *kind)
 }
 
 /// The indices of the functions that the outermost round calls, directly or not.
-fn reached(module: &Module) -> Vec<usize> {
+pub(super) fn reached(module: &Module) -> Vec<usize> {
     let find = |hook: Hook, below: usize| {
         let all = module.funcs.iter().enumerate();
         let some = all.filter(|(_, func)| func.hook == hook && func.layer < below);

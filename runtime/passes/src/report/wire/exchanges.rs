@@ -64,6 +64,11 @@ impl<'m> Exchanges<'m> {
         of.copied()
     }
 
+    /// The cohort of each value of clients.
+    pub(super) fn into_cohorts(self) -> HashMap<Value, Value> {
+        self.cohorts
+    }
+
     fn region(&mut self, region: &'m Region, times: u64) {
         region.ops.iter().for_each(|op| self.op(op, times));
     }

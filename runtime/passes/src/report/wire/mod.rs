@@ -45,6 +45,12 @@ pub fn wire(module: &Module) -> Vec<Wire> {
     rows.rows
 }
 
+/// The cohort of each value of clients in a linked module: the result of the op that makes it, as in
+/// [`Wire::cohort`].
+pub fn cohorts(module: &Module) -> HashMap<Value, Value> {
+    Exchanges::of(module).into_cohorts()
+}
+
 struct Rows<'m> {
     module: &'m Module,
     origins: Facts<Origin>,

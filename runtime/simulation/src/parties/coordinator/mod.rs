@@ -12,6 +12,7 @@ mod unchanged_leaves;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use fedround_exec::Program;
+use fedround_exec::device::without_gpu_access;
 use fedround_ir::fed::Value;
 use fedround_passes::parties::Region;
 
@@ -157,7 +158,8 @@ impl Coordinator {
         self.lost.clear();
         self.late.clear();
         self.hosts.clear();
-        for host in self.parties.online()? {
+        // While it waits for the network, another thread may capture.
+        for host in without_gpu_access(|| self.parties.online())? {
             let clients = host.clients.into_iter();
             self.hosts.extend(clients.map(|client| (client, host.id)));
         }
@@ -218,13 +220,13 @@ impl Coordinator {
         let mut open = HashMap::new();
         for (host, positions) in self.by_host(call.job) {
             let request = self.request(call, host, &positions, &mut shared)?;
-            match self.parties.send(host, &request) {
+            match without_gpu_access(|| self.parties.send(host, &request)) {
                 Ok(ticket) => _ = open.insert(ticket, (host, positions)),
                 Err(why) => self.leave_out(call.job, (host, &positions), why),
             }
         }
         while !open.is_empty() {
-            for (ticket, reply) in self.parties.poll()? {
+            for (ticket, reply) in without_gpu_access(|| self.parties.poll())? {
                 // Other tickets belong to an earlier attempt, which ended before all replies arrived.
                 let Some((host, positions)) = open.remove(&ticket) else {
                     continue;

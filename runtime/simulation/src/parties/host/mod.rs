@@ -9,6 +9,7 @@ mod sums;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use fedround_exec::device::with_gpu_access;
 use fedround_ir::fed::Value;
 
 use super::error::{ContentError, PayloadError};
@@ -205,8 +206,7 @@ impl PartyHost {
     /// As [`answer`](Self::answer), for transports that carry tensors one by one.
     pub fn answer_payload(&mut self, request: &Payload) -> Payload {
         self.last_failure = None;
-        self.reply(request)
-            .unwrap_or_else(|error| self.fail(&error))
+        with_gpu_access(|| self.reply(request)).unwrap_or_else(|error| self.fail(&error))
     }
 
     /// Checks that a request fits this host, and carries it out.

@@ -1,0 +1,118 @@
+//! Runs and files that `predict` does not take: each error says the real reason.
+
+use crate::support::{Place, SMALL, real};
+
+/// Predictions fail, and the error has all of `parts`.
+fn fails(place: &Place, line: &str, parts: &[&str]) {
+    let text = place.failure(&format!("predict out {line}"), 1);
+    for part in parts {
+        assert!(text.contains(part), "{line}: expected `{part}` in: {text}");
+    }
+    // Switches that it does not have, and names of our own.
+    for other in ["--data", "--broken", "placeholder"] {
+        assert!(!text.contains(other), "{line}: {text}");
+    }
+}
+
+#[test]
+fn texts_are_not_continued() {
+    let place = Place::new();
+    place.write_play("play", ["abcd", "efgh"]);
+    place.success(
+        "run fedavg --data leaf:play --partition natural --model char-lstm --set fraction=1 \
+         --rounds 1 --quiet --out out",
+    );
+    place.write("text.txt", b"abcd");
+    let parts = [
+        "`predict` does not continue texts",
+        "model `char-lstm` reads characters",
+        "help: `fedround eval RUN` tests the model",
+    ];
+    fails(&place, "text.txt", &parts);
+}
+
+#[test]
+fn protected_attributes_are_not_in_files() {
+    let Some(data) = real(&["adult"]) else {
+        return;
+    };
+    let place = Place::new();
+    place.success(&format!(
+        "run fedavg --data adult --data-dir {} --clients 10 --partition iid --model logistic \
+         --rounds 1 --quiet --out out",
+        data.display()
+    ));
+    fails(
+        &place,
+        "rows.csv",
+        &["does not take `adult`", "protected attributes ("],
+    );
+}
+
+#[test]
+fn what_is_no_file_is_told() {
+    let place = Place::new();
+    place.success(&format!("run fedavg {SMALL} --quiet --out out"));
+    place.write("x.npy", b"\x93NUMPY\x01\x00");
+    let expected = "expected a file with an image or with rows, found";
+    for (file, found, help) in [
+        ("absent.png", "no such file", "help: check the paths"),
+        (
+            "-",
+            "standard input",
+            "help: write what it holds into a file",
+        ),
+        (
+            "data",
+            "a folder",
+            "help: name the files in it, as in DIR/*.png",
+        ),
+    ] {
+        let error = format!("error: {file}: {expected} {found}");
+        fails(&place, file, &[&error, help]);
+    }
+    fails(
+        &place,
+        "x.npy",
+        &[
+            "cannot decode x.npy (8 bytes)",
+            "expected a PNG or JPEG image, or a file *.csv with 784 bytes, 0 to 255, in a row",
+        ],
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn rows_of_a_table_come_from_a_file() {
+    let place = Place::new();
+    let rows = (0..40).map(|i| format!("{},{}\n", i % 7, ["cat", "dog"][i % 2]));
+    let table = format!("size,label\n{}", rows.collect::<String>());
+    place.write("pets.csv", table.as_bytes());
+    place.success(
+        "run fedavg --data csv:pets.csv --target-column label --clients 2 --partition iid \
+         --model logistic --rounds 1 --quiet --out out",
+    );
+    for (file, found, help) in [
+        ("absent.csv", "no such file", "help: check the paths"),
+        (
+            "-",
+            "standard input",
+            "help: write what it holds into a file",
+        ),
+        (
+            "data",
+            "a folder",
+            "help: name the files in it, as in DIR/*.csv",
+        ),
+    ] {
+        let error = format!("error: {file}: expected a file of rows, found {found}");
+        fails(&place, file, &[&error, help]);
+    }
+    let mut piped = place.command("predict out /dev/stdin");
+    let output = piped.write_stdin("size\n3\n").output().unwrap();
+    let text = crate::support::stderr(&output);
+    assert!(
+        text.contains("expected a file of rows, found a stream"),
+        "{text}"
+    );
+}
