@@ -53,6 +53,8 @@ pub(super) struct Inner {
     pub stored: bool,
     /// The states that threads are reading from the file.
     pub loading: HashSet<Key>,
+    /// The states that are to be read ahead, and that nobody has asked for yet.
+    pub to_read_ahead: HashSet<Key>,
     /// The states that are being written; `None` if there are none.
     pub writing: Option<Writing>,
     /// Why states could not be written, until the error is returned.
@@ -86,7 +88,7 @@ impl Inner {
     }
 
     /// Drops states that the file has until memory is within the budget, while a round reads states.
-    fn trim(&mut self) {
+    pub fn trim(&mut self) {
         if let Some(budget) = self.budget {
             self.resident.drop_saved(budget);
         }
@@ -148,6 +150,8 @@ impl CommittedStates {
     /// A client's state, from memory or from the file; `None` if it was never set.
     pub fn get(&self, key: Key) -> Result<Option<Vec<DispatchTensor>>, RunError> {
         let mut inner = self.lock();
+        // Whoever reads ahead is too late for it now.
+        inner.to_read_ahead.remove(&key);
         loop {
             if let Some((found, awaited)) = inner.find(&key) {
                 if awaited {

@@ -1,7 +1,7 @@
 //! Reads states from the file before workers need them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 
 use super::committed_states::CommittedStates;
 use super::resident::Key;
@@ -11,31 +11,39 @@ const AHEAD: usize = 64;
 
 impl CommittedStates {
     /// Runs `work` while another thread reads states from the file, in this order. If a state cannot be read, the error
-    /// appears when `work` reads it.
+    /// appears when `work` reads it. States that `work` did not ask for leave memory at its end.
     pub fn reading_ahead<T>(&self, keys: impl Iterator<Item = Key>, work: impl FnOnce() -> T) -> T {
-        let keys: Vec<Key> = {
-            let inner = self.lock();
-            let absent = keys.filter(|key| !inner.contains(key));
-            if inner.stored {
-                absent.collect()
-            } else {
-                Vec::new()
-            }
-        };
+        let keys = self.to_read_ahead(keys);
         if keys.is_empty() {
             return work();
         }
         let stop = AtomicBool::new(false);
         thread::scope(|scope| {
-            let _stop = StopOnDrop(self, &stop);
             let reader = thread::Builder::new().name("read-ahead".to_owned());
             // If the thread cannot start, workers read the states themselves.
-            _ = reader.spawn_scoped(scope, || self.read_ahead(keys, &stop));
+            let started = reader.spawn_scoped(scope, || self.read_ahead(&keys, &stop));
+            let _end = EndOnDrop {
+                states: self,
+                keys: &keys,
+                stop: &stop,
+                reader: started.ok(),
+            };
             work()
         })
     }
 
-    fn read_ahead(&self, keys: Vec<Key>, stop: &AtomicBool) {
+    /// Those of some states that only the file has. They are to be read ahead from now on.
+    pub(super) fn to_read_ahead(&self, keys: impl Iterator<Item = Key>) -> Vec<Key> {
+        let mut inner = self.lock();
+        if !inner.stored {
+            return vec![];
+        }
+        let absent: Vec<Key> = keys.filter(|key| !inner.contains(key)).collect();
+        inner.to_read_ahead.extend(absent.iter().cloned());
+        absent
+    }
+
+    pub(super) fn read_ahead(&self, keys: &[Key], stop: &AtomicBool) {
         for key in keys {
             let mut inner = self.lock();
             while inner.resident.awaited() >= AHEAD && !stop.load(Ordering::Relaxed) {
@@ -44,24 +52,42 @@ impl CommittedStates {
             if stop.load(Ordering::Relaxed) {
                 return;
             }
-            let known = inner.contains(&key) || !inner.loading.insert(key.clone());
+            // One that a worker has asked for before was read by that worker, and may have left memory again.
+            let wanted = inner.to_read_ahead.remove(key);
+            let to_load = wanted && !inner.contains(key) && inner.loading.insert(key.clone());
             drop(inner);
-            if !known && self.load(key, true).is_err() {
+            if to_load && self.load(key.clone(), true).is_err() {
                 return;
             }
         }
     }
 }
 
-/// Stops reading ahead when the work has ended, or has panicked.
-struct StopOnDrop<'a>(&'a CommittedStates, &'a AtomicBool);
+/// Ends reading ahead when the work has ended, or has panicked.
+struct EndOnDrop<'a, 'scope> {
+    states: &'a CommittedStates,
+    keys: &'a [Key],
+    stop: &'a AtomicBool,
+    /// `None` if the thread could not start.
+    reader: Option<ScopedJoinHandle<'scope, ()>>,
+}
 
-impl Drop for StopOnDrop<'_> {
+impl Drop for EndOnDrop<'_, '_> {
     fn drop(&mut self) {
         // Set under the lock, so that the reader cannot miss the change between its check and its wait.
-        let inner = self.0.lock();
-        self.1.store(true, Ordering::Relaxed);
+        let inner = self.states.lock();
+        self.stop.store(true, Ordering::Relaxed);
         drop(inner);
-        self.0.changed.notify_all();
+        self.states.changed.notify_all();
+        if let Some(reader) = self.reader.take() {
+            // What it reads at this moment is released, too.
+            _ = reader.join();
+        }
+        let mut inner = self.states.lock();
+        for key in self.keys {
+            inner.to_read_ahead.remove(key);
+            inner.resident.release(key);
+        }
+        inner.trim();
     }
 }

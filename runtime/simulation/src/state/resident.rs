@@ -57,7 +57,7 @@ pub(super) struct Resident {
     saved: BTreeSet<(usize, Key)>,
     /// States that only memory has, by the round of their last use.
     unsaved: BTreeSet<(usize, Key)>,
-    /// States that were read ahead and not used yet. They stay in memory until the round ends.
+    /// States that were read ahead and not used yet. They stay in memory until they are released.
     awaited: BTreeSet<Key>,
     /// The bytes of all states.
     bytes: usize,
@@ -133,6 +133,14 @@ impl Resident {
         self.awaited.len()
     }
 
+    /// Lets a state leave memory that was read ahead, and that nobody needs now.
+    pub fn release(&mut self, key: &Key) {
+        if let Some(key) = self.awaited.take(key) {
+            let used = self.entries.get(&key).map_or(0, |entry| entry.used);
+            self.saved.insert((used, key));
+        }
+    }
+
     /// Drops states that the file has, too, until the others fit into the budget.
     pub fn drop_saved(&mut self, budget: usize) {
         while self.bytes > budget
@@ -145,10 +153,6 @@ impl Resident {
     /// Ends a round: removes the states that were used longest ago until the others fit into the budget. Returns
     /// those that the file does not have.
     pub fn shrink(&mut self, budget: usize) -> Vec<Unsaved> {
-        for key in std::mem::take(&mut self.awaited) {
-            let used = self.entries.get(&key).map_or(0, |entry| entry.used);
-            self.saved.insert((used, key));
-        }
         let mut to_write = vec![];
         while self.bytes > budget {
             let saved_first = match (self.saved.first(), self.unsaved.first()) {

@@ -1,6 +1,7 @@
 //! States with and without a file.
 
 use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
 
 use burn::tensor::DispatchTensor;
 use fedround_exec::tensor::{from_floats, read};
@@ -112,9 +113,28 @@ fn what_was_read_ahead_and_is_not_used_leaves_again() {
     // More than may wait, and nobody asks for any but the last.
     kept.reading_ahead(&clients, &["c"], || {
         assert_eq!(value(&all, 99), Some(99.0));
+        while all.committed().memory().bytes == 0 {
+            std::thread::yield_now();
+        }
     });
-    all.commit();
     assert_eq!(all.committed().memory().bytes, 0);
+}
+
+#[test]
+fn what_workers_have_used_is_not_read_ahead_any_more() {
+    let mut all = State::default();
+    all.committed().set_budget(0);
+    for client in 0..4 {
+        set(&mut all, client, client as f32);
+    }
+    all.commit();
+    all.commit();
+    let keys = (0..4).map(|client| all.clients.key(client, "c"));
+    let keys = all.committed().to_read_ahead(keys);
+    assert_eq!(keys.len(), 4);
+    assert_eq!([0, 2].map(|k| value(&all, k)), [Some(0.0), Some(2.0)]);
+    all.committed().read_ahead(&keys, &AtomicBool::new(false));
+    assert_eq!(all.committed().memory().bytes, 2 * SIZE);
 }
 
 #[test]
