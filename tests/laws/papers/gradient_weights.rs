@@ -54,5 +54,6 @@ fn only_the_part_that_crosses_counts() {
     let expected = by_hand(&mut simulation);
     assert_close(&weights(&simulation), &expected, 1e-6);
     let stats = run(&mut simulation, 1);
+    assert_eq!(stats.bytes_down, 3 * 4 * HEAD);
     assert_eq!(stats.bytes_up, 3 * 4 * (HEAD + 1));
 }

@@ -7,8 +7,9 @@ type Names = BTreeSet<String>;
 /// A set of leaves: those of some parts, or all leaves, without those of other parts. In ADCOL with a
 /// shared predictor, for example, a party keeps `Model` without `head`.
 ///
-/// A part may contain another one, which only the model knows. Unions and intersections may therefore
-/// have too few leaves, but never too many.
+/// Parts that are named by the first segment of a path, as `head` is, are apart. A type of layer, as `BatchNorm` is,
+/// may share leaves with any part, which only the model knows. Unions and intersections may therefore have too few
+/// leaves, but never too many.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leaves {
     /// The parts; `None` stands for all leaves.
@@ -70,6 +71,11 @@ impl Leaves {
         let but = match (self.but.is_empty(), other.but.is_empty()) {
             (_, true) => lacks(self, other),
             (true, _) => lacks(other, self),
+            // What neither has is in a part of each.
+            _ if self.of.is_none() && other.of.is_none() => {
+                let shared = |name: &&String| other.but.iter().any(|part| !apart(name, part));
+                self.but.iter().filter(shared).cloned().collect()
+            }
             _ if self.of.is_none() => self.but.clone(),
             _ if other.of.is_none() => other.but.clone(),
             _ => &self.but | &other.but,
@@ -109,6 +115,12 @@ impl Leaves {
             Some(of) => format!("(P − P[{} but {}])", list(of), list(&self.but)),
         }
     }
+}
+
+/// Whether no leaf is in both parts. Types of layers begin with a capital letter.
+fn apart(one: &str, other: &str) -> bool {
+    let segment = |name: &str| name.starts_with(char::is_lowercase);
+    one != other && segment(one) && segment(other)
 }
 
 #[cfg(test)]
@@ -170,10 +182,20 @@ mod tests {
         // What is in both of the parts is in neither of these.
         let (a, b) = (minus(&named(&["a"]), "b"), minus(&named(&["b"]), "a"));
         assert_eq!(a.or(&b), none);
+        // Nothing is in a head and in features, but a head may have a norm.
+        let (head, features, norm) = (
+            minus(&all, "head"),
+            minus(&all, "features"),
+            minus(&all, "BatchNorm"),
+        );
+        assert_eq!(head.or(&features), all);
+        assert_eq!(head.or(&head), head);
+        assert_eq!(head.or(&norm), head);
     }
 
-    /// Parts of a tree of eight leaves, a bit for each: apart, overlapping, one in another.
-    const PARTS: [(&str, u8); 4] = [("a", 7), ("b", 12), ("c", 6), ("d", 48)];
+    /// Parts of a tree of eight leaves, a bit for each: two that are apart, and types, one of which shares leaves with
+    /// both parts, and one of which has all of a part.
+    const PARTS: [(&str, u8); 4] = [("a", 7), ("b", 24), ("C", 12), ("D", 56)];
 
     fn bits(names: &Names) -> u8 {
         let own = PARTS.iter().filter(|(name, _)| names.contains(*name));

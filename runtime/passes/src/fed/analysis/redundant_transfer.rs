@@ -3,7 +3,8 @@
 //! - A part that a client returns as it received it, by `tree.replace_parts`, need not be uploaded.
 //! - A part that a client replaces by its own (`fed.personal`) need not be sent to it, as long as rounds
 //!   leave that part unchanged. Its first value is that of the initial model, which every client can
-//!   compute from the seed.
+//!   compute from the seed. A part that it only stores beside the part of a state that is read, or that cancels
+//!   in a difference, need not be sent either.
 //! - A part that the server has set to zero need not be sent.
 
 use std::collections::{HashMap, HashSet};
@@ -12,7 +13,7 @@ use fedround_ir::fed::{
     Direction, Facts, FedOp, Hook, Kind, Module, Op, OpKind, Region, TreeOp, Value, solve,
 };
 
-use super::client_reads::{Code, Needless, mentions};
+use super::client_reads::{Code, Needless, mentions, parts_of_states};
 use super::leaf_facts::{Unchanged, Unchanging};
 use super::leaves::Leaves;
 
@@ -21,6 +22,7 @@ pub(crate) fn unsent(module: &Module) -> HashMap<Value, Needless> {
     let resumes = module.resumes;
     let mut this = Unsent {
         facts: solve(module, &mut Unchanging { resumes }),
+        states: parts_of_states(module),
         read_on: HashSet::new(),
         down: HashMap::new(),
         up: HashMap::new(),
@@ -62,6 +64,7 @@ pub(crate) fn unsent(module: &Module) -> HashMap<Value, Needless> {
 
 struct Unsent {
     facts: Facts<Unchanged>,
+    states: HashMap<String, Vec<String>>,
     /// Values of clients that are read again by code on the clients, or by the server for each client.
     read_on: HashSet<Value>,
     /// What no reader of a broadcast needs, as far as they were visited; `None` before the first one.
@@ -121,6 +124,7 @@ impl Unsent {
         let code = Code {
             region,
             facts: &self.facts,
+            states: &self.states,
             sent: region.yields.iter().copied().filter(sent).collect(),
         };
         let args = region.args.iter().skip(1);

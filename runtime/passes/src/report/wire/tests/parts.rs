@@ -91,6 +91,48 @@ fn a_part_of_another_tree_crosses() {
     assert_eq!(kept, ["P", "P"]);
 }
 
+/// The state of a head is whole, and nobody reads the rest of it.
+#[test]
+fn what_is_stored_and_never_read_does_not_cross() {
+    let round = |server: &ServerCx, w: Server<Params>| {
+        let w_k = w.broadcast(&server.all_clients()).map(|k, w| {
+            let own = k.personal(&["body"], &k.personal(&["head"], &w));
+            k.set_personal(&["body"], &(2.0 * &own));
+            let mine = (2.0 * own).replace_parts(&["body"], &w);
+            k.set_personal(&["head"], &mine);
+            mine.replace_parts(&["head"], &w)
+        });
+        w_k.mean()
+    };
+    assert_eq!(sent(round)[0], "(P − P[body, head])");
+    // Now somebody does.
+    let read = sent(|server, w| {
+        let w_k = w.broadcast(&server.all_clients()).map(|k, w| {
+            let mine = (2.0 * k.personal(&["head"], &w)).replace_parts(&["body"], &w);
+            k.set_personal(&["head"], &mine);
+            k.set_state("size", &k.state("head").sq_norm());
+            mine.replace_parts(&["head"], &w)
+        });
+        w_k.mean()
+    });
+    assert_eq!(read[0], "P");
+}
+
+#[test]
+fn what_cancels_in_a_difference_does_not_cross() {
+    let moved = sent(|server, w| {
+        let w_k = w.broadcast(&server.all_clients()).map(|k, w| {
+            let own = 2.0 * k.personal(&["head"], &w);
+            k.set_personal(&["head"], &own);
+            let own = own.replace_parts(&["head"], &w);
+            k.set_state("moved", &(&own - &w).sq_norm());
+            own
+        });
+        w_k.weighted_mean(|k| k.scalar_state("moved"))
+    });
+    assert_eq!(moved[..2], ["(P − P[head but Buffer])", HEAD]);
+}
+
 #[test]
 fn a_part_that_the_server_changes_crosses() {
     // The head that nobody uploads included.
