@@ -13,8 +13,8 @@ use crate::FedAvg;
 ///   small.
 /// - It is the direction that becomes shorter: with momentum, which begins anew in each round, that is
 ///   the same, but the base's weight decay stays.
-/// - Over SCAFFOLD, control variates are means of such shorter directions: they keep the scale of the step
-///   size of the round that they are from.
+/// - SCAFFOLD's control variates, MimeLite's momentum and EF21's gradients are means of such shorter
+///   directions: they keep the scale of the step size of the round that they are from.
 #[derive(Hyper, Debug, Clone)]
 pub struct Decayed<A = FedAvg> {
     /// What trains.

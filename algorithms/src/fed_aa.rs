@@ -33,8 +33,10 @@ pub enum FedAaModality {
 ///   looks for strong Wolfe conditions.
 /// - Every identifier begins with the same values, in each round.
 /// - Batch normalisation, where a model has it, sees all images while it is fine-tuned.
-/// - With one client in a round there are no others: nothing is fine-tuned, and its identifier is
-///   trained on its own images alone.
+/// - With one client in a round there are no others: nothing is fine-tuned but running statistics, and its
+///   identifier is trained on its own images alone.
+/// - The second local pass is plain steps of `η`: plug-ins of the base that change gradients or add
+///   regularizers, its momentum and its weight decay act on the first alone.
 /// - Eq. (3) is of images as they are in training, where `--augment` changes them.
 /// - The identifier of captions judges the mean of an image's places; the paper does not say.
 ///

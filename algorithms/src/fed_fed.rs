@@ -98,7 +98,7 @@ pub struct FedFed<A = FedAvg> {
     /// Shared examples in a step.
     #[hyper(default = 64, range = 1..)]
     pub shared_batch: usize,
-    /// Weight of the shared examples' loss; at 0 the base's rounds are its own.
+    /// Weight of the shared examples' loss; at 0, without `joint`, the base's rounds are its own.
     #[hyper(default = 1.0, range = 0.0..)]
     pub shared: f32,
     /// Whether private and shared examples go through the network as one batch, as in the code: batch

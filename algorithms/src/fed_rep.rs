@@ -63,13 +63,14 @@ impl Algorithm for FedRep {
 
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let mut w = self.personalize(k, w);
+        // The body's steps would move the head's running statistics.
+        k.set_personal(&parts(self.part), &w);
         let mut opt = Sgd::new(self.lr).momentum(self.momentum).start(&w);
         for b in k.batches(self.epochs, self.batch) {
             let g = self.gradient(k, &w, &b);
             let g_body = g.replace_parts(&parts(self.part), &g.zeros_like());
             opt.step(&mut w, g_body);
         }
-        k.set_personal(&parts(self.part), &w);
         w.replace_parts(&parts(self.part), &k.global_params())
     }
 

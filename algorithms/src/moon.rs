@@ -11,6 +11,8 @@ use crate::FedAvg;
 /// - The representation `z` is that of the model's projection if it has one, as the paper's networks have
 ///   (`--model moon-lenet5`), and otherwise its features.
 /// - The two frozen models are in inference; the paper does not say.
+/// - Over a base that keeps layers on clients, those of both frozen models are the server's, which nobody
+///   trained. `fedbn(moon)` keeps the client's own in its last model; `moon(fedbn)` does not.
 ///
 /// Defaults: the paper's `τ = 0.5`, and `μ = 1`, the best of its grid on CIFAR-100 and
 /// Tiny-ImageNet.

@@ -31,7 +31,10 @@ fn sized(r: &Tensor, size: OlderSize) -> Tensor {
 ///
 /// A party keeps the discriminators that it was sent, so that nothing more crosses.
 ///
-/// Departs: a party that sat out a round has those of its own last rounds.
+/// Departs:
+/// - A party that sat out a round has those of its own last rounds.
+/// - The sum is over `i` from 0, so that one discriminator is ADCOL's. Before round `N_d`, the oldest are
+///   the untrained one that a party is first sent.
 #[derive(Hyper, Debug, Clone)]
 #[hyper(name = "older")]
 pub struct Older<A = Adcol> {

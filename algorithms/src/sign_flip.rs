@@ -11,7 +11,10 @@ use crate::FedAvg;
 ///
 /// It is here to hold aggregation rules against: `krum(sign-flip(fedavg))`.
 ///
-/// Departs: the paper flips the sign of the uploaded model; here it is that of the update.
+/// Departs:
+/// - The paper flips the sign of the uploaded model; here it is that of the update.
+/// - Running statistics are uploaded as they are: a variance that moved away could be negative, and the
+///   model of any mean no number.
 #[derive(Hyper, Debug, Clone)]
 #[hyper(name = "sign-flip")]
 pub struct SignFlip<A = FedAvg> {
@@ -35,6 +38,7 @@ impl<A: Algorithm> Algorithm for SignFlip<A> {
     fn client_update(&self, k: &ClientCx, w: Params) -> Params {
         let w = self.base.client_update(k, w);
         let back = malicious(k, self.malicious) * (1.0 + self.scale);
-        &w - back * (&w - k.global_params())
+        let flipped = &w - back * (&w - k.global_params());
+        flipped.replace_parts(&["Buffer"], &w)
     }
 }
