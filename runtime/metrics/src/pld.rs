@@ -33,9 +33,12 @@
 use libm::erfc;
 
 use crate::MetricError;
-use crate::accountant::{Sampling, Steps};
-use crate::fft::circular_power;
+use crate::accountant::Steps;
 use crate::privacy::probability;
+
+mod one_step;
+
+use one_step::one_step;
 
 /// The distance of grid points at first; it doubles until the grids of one step and of all steps have no more
 /// than [`POINTS`].
@@ -93,14 +96,8 @@ impl Steps {
 
     /// The losses of all steps for each kind of neighbour; `None` if a grid has too many points.
     fn all_losses(&self, interval: f64) -> Option<Vec<Losses>> {
-        let one = match self.sampling {
-            Sampling::Poisson => vec![
-                self.losses(Neighbour::Leaves, interval)?,
-                self.losses(Neighbour::Comes, interval)?,
-            ],
-            Sampling::Fixed => vec![self.replaced(interval)?],
-        };
-        let all = one.into_iter().map(|losses| losses.times(self.count));
+        let one = one_step(self, interval)?;
+        let all = one.iter().map(|step| step.times(self.count));
         all.collect()
     }
 
@@ -219,56 +216,6 @@ impl Steps {
 }
 
 impl Losses {
-    /// The sum of so many; `None` if its grid has too many points.
-    fn times(&self, count: u64) -> Option<Self> {
-        if count == 1 {
-            return Some(self.clone());
-        }
-        let n = count as f64;
-        let (low, high) = (-self.beyond(n, -1.0), self.beyond(n, 1.0));
-        let least = (self.first as f64 * n).max((low / self.interval).floor());
-        let top = (self.first + self.mass.len() as i64 - 1) as f64 * n;
-        let most = top.min((high / self.interval).ceil());
-        let size = points(least, most)?.max(self.mass.len());
-        let size = size.next_power_of_two();
-        let mut values = vec![0.0; size];
-        let place = |i: i64| i.rem_euclid(size as i64) as usize;
-        for (i, mass) in (self.first..).zip(&self.mass) {
-            if let Some(value) = values.get_mut(place(i)) {
-                *value += mass;
-            }
-        }
-        let values = circular_power(&values, n);
-        let of = |i: i64| values.get(place(i)).copied().unwrap_or_default();
-        let mass = (least as i64..=most as i64).map(|i| of(i).max(0.0));
-        // What lies outside has come in at the other end.
-        let bounded = n * (-self.unbounded).ln_1p();
-        Some(Self {
-            interval: self.interval,
-            first: least as i64,
-            mass: mass.collect(),
-            unbounded: -bounded.exp_m1() + 2.0 * TAIL,
-        })
-    }
-
-    /// A bound beyond which the sum of `n` losses, times `sign`, is with a probability of at most [`TAIL`]:
-    /// Chernoff's, for the best of some exponents.
-    fn beyond(&self, n: f64, sign: f64) -> f64 {
-        let bound = |exponent: f64| {
-            let losses = (self.first..)
-                .zip(&self.mass)
-                .filter(|(_, mass)| **mass > 0.0);
-            let terms =
-                losses.map(|(i, mass)| mass.ln() + exponent * sign * i as f64 * self.interval);
-            let terms: Vec<f64> = terms.collect();
-            let most = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let sum: f64 = terms.iter().map(|term| (term - most).exp()).sum();
-            (n * (most + sum.ln()) - TAIL.ln()) / exponent
-        };
-        let exponents = (-12..=16).map(|i| 2.0_f64.powf(f64::from(i) / 2.0));
-        exponents.map(bound).fold(f64::INFINITY, f64::min)
-    }
-
     /// `δ(ε) = Σ_{l > ε} p(l) (1 − e^{ε − l})`, with what is unbounded.
     fn delta(&self, epsilon: f64) -> f64 {
         let losses = self.mass.iter().enumerate().rev();

@@ -1,4 +1,5 @@
 use super::*;
+use crate::accountant::Sampling;
 use crate::privacy::gaussian_epsilon;
 
 fn steps(sampling: Sampling, rate: f64, noise: f64, count: u64) -> Steps {
