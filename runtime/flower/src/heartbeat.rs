@@ -93,9 +93,10 @@ fn run(shared: &Shared, interval: Duration, beat: &dyn Fn() -> Result<bool, Call
         let lost = match beat() {
             Ok(true) => None,
             Ok(false) => Some("it does not know this process any more".to_owned()),
-            Err(error @ CallError::Refused { .. }) => Some(error.to_string()),
+            Err(error @ CallError::Refused { status: ..500, .. }) => Some(error.to_string()),
             Err(_) => {
-                // Away for now: the next call of the owner says so, if it lasts.
+                // Away for now, or failing on its own: the next call of the owner says so, if it
+                // lasts.
                 wait = AFTER_FAILURE.min(interval);
                 continue;
             }
@@ -111,17 +112,31 @@ fn run(shared: &Shared, interval: Duration, beat: &dyn Fn() -> Result<bool, Call
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::{Reason, Refusal};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    fn beating(known: bool) -> (Heartbeat, Arc<AtomicUsize>) {
+    /// Gives the number of beats, too. `answer` is given the number of beats before.
+    fn beating(
+        answer: impl Fn(usize) -> Result<bool, CallError> + Send + 'static,
+    ) -> (Heartbeat, Arc<AtomicUsize>) {
         let count = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&count);
-        let beat = move || {
-            counted.fetch_add(1, Ordering::Relaxed);
-            Ok(known)
-        };
+        let beat = move || answer(counted.fetch_add(1, Ordering::Relaxed));
         let heartbeat = Heartbeat::start("test", Duration::from_millis(2), beat);
         (heartbeat.unwrap(), count)
+    }
+
+    fn refused(status: u16) -> CallError {
+        let refusal = Refusal {
+            reason: Reason::Other,
+            code: None,
+            detail: "Internal server error".to_owned(),
+        };
+        CallError::Refused {
+            method: "fleet/send-node-heartbeat".to_owned(),
+            status,
+            refusal,
+        }
     }
 
     fn wait_until(done: impl Fn() -> bool) {
@@ -137,7 +152,7 @@ mod tests {
 
     #[test]
     fn it_beats_until_it_is_stopped() {
-        let (mut heartbeat, count) = beating(true);
+        let (mut heartbeat, count) = beating(|_| Ok(true));
         wait_until(|| count.load(Ordering::Relaxed) >= 3);
         assert_eq!(heartbeat.lost(), None);
         heartbeat.stop();
@@ -148,7 +163,24 @@ mod tests {
 
     #[test]
     fn it_ends_when_the_superlink_forgets_its_caller() {
-        let (heartbeat, count) = beating(false);
+        let (heartbeat, count) = beating(|_| Ok(false));
+        wait_until(|| heartbeat.lost().is_some());
+        assert_eq!(count.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn it_goes_on_after_failures_of_the_superlink_s_own() {
+        let (heartbeat, count) = beating(|beats| match beats {
+            ..3 => Err(refused(500)),
+            _ => Ok(true),
+        });
+        wait_until(|| count.load(Ordering::Relaxed) >= 5);
+        assert_eq!(heartbeat.lost(), None);
+    }
+
+    #[test]
+    fn it_ends_when_its_caller_is_refused() {
+        let (heartbeat, count) = beating(|_| Err(refused(401)));
         wait_until(|| heartbeat.lost().is_some());
         assert_eq!(count.load(Ordering::Relaxed), 1);
     }

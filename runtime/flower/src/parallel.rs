@@ -38,6 +38,7 @@ pub(crate) fn for_each<T: Sync, E: Send>(
 mod tests {
     use super::*;
     use std::sync::Mutex;
+    use std::sync::atomic::AtomicBool;
 
     #[test]
     fn each_item_is_met_once() {
@@ -57,11 +58,21 @@ mod tests {
 
     #[test]
     fn an_error_ends_it() {
-        let items: Vec<usize> = (0..100_000).collect();
+        let items: Vec<usize> = (0..1_000_000).collect();
         let met = AtomicUsize::new(0);
+        let failing = AtomicBool::new(false);
         let result = for_each(&items, |item| {
             met.fetch_add(1, Ordering::Relaxed);
-            if *item == 3 { Err("three") } else { Ok(()) }
+            if *item == 3 {
+                failing.store(true, Ordering::Relaxed);
+                return Err("three");
+            }
+            // Whoever is ahead of the thread that fails waits for it, and lets it run on to the end.
+            while *item > 3 && !failing.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+            std::thread::yield_now();
+            Ok(())
         });
         assert_eq!(result, Err("three"));
         assert!(met.into_inner() < items.len());

@@ -9,6 +9,8 @@ use std::time::Duration;
 use super::*;
 use crate::wire::fleet::{ActivateNodeRequest, ActivateNodeResponse};
 
+/// An address where nothing listens. A free port could be given to another test's server.
+const NOBODY: &str = "http://127.0.0.1:1";
 const OPENAPI: &[u8] = br#"{"info": {"title": "Flower", "version": "1.41.0"}}"#;
 
 /// One status and body for each request, after which the server is gone. Gives the requests.
@@ -135,17 +137,14 @@ fn a_failure_of_the_superlink_s_own_is_tried_again_a_few_times() {
 
 #[test]
 fn nobody_at_the_address_is_an_error_after_the_patience() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    drop(listener);
     let patience = Duration::from_millis(300);
-    let settings = ConnectionSettings::new(&url).with_patience(patience);
+    let settings = ConnectionSettings::new(NOBODY).with_patience(patience);
     let error = Connection::open(settings).unwrap_err();
     let ConnectError::Call(CallError::Unreachable { elapsed, .. }) = &error else {
         panic!("{error}");
     };
     assert!(*elapsed >= patience);
-    assert!(error.to_string().contains(&url), "{error}");
+    assert!(error.to_string().contains(NOBODY), "{error}");
 }
 
 #[test]
@@ -240,13 +239,10 @@ fn addresses_are_checked() {
 
 #[test]
 fn a_process_that_is_to_end_does_not_wait() {
-    let port = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", port.local_addr().unwrap());
-    drop(port);
     let stop = StopSignal::new(|| true);
     let settings = ConnectionSettings {
         stop,
-        ..ConnectionSettings::new(url).with_patience(Duration::from_secs(60))
+        ..ConnectionSettings::new(NOBODY).with_patience(Duration::from_secs(60))
     };
     let start = std::time::Instant::now();
     let error = Connection::open(settings).unwrap_err();

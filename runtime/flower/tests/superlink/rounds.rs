@@ -72,7 +72,8 @@ pub fn failures_of_parties_have_types(server: &SuperLink) {
     let content = model([("w", floats([1.]))]);
     let to = [failing.id, nobody];
     let mut tickets = coordinator.send(&to, &train(), &content, LONG).unwrap();
-    let time = Duration::from_secs(6);
+    // Enough to pull the request on a slow machine.
+    let time = Duration::from_secs(18);
     let to = [silent.node_id()];
     tickets.extend(coordinator.send(&to, &train(), &content, time).unwrap());
     let request = silent.wait(LONG).unwrap().unwrap();

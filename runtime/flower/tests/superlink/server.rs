@@ -12,7 +12,7 @@ use fedround_flower::{Connection, ConnectionSettings, Control, Coordinator, Fab,
 use tempfile::TempDir;
 
 /// What no step of a test takes longer than.
-pub const LONG: Duration = Duration::from_secs(120);
+pub const LONG: Duration = Duration::from_secs(300);
 
 /// The folder with Flower's programs, or nothing, said loudly.
 pub fn flower() -> Option<PathBuf> {

@@ -3,7 +3,7 @@
 //! At the end of a round, the states that were used longest ago leave memory. Another thread writes them while the
 //! next round runs; until then they can still be read from memory. Without a budget all states stay in memory. The
 //! states take at most the memory of the budget and of three cohorts: those that a round reads, those that it sets,
-//! and those that are being written.
+//! and those that are being written. Of the latter, the bytes of a few at a time come on top.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -16,9 +16,6 @@ use fedround_store::StoreMark;
 use super::file::{StateFile, Writing};
 use super::resident::{Key, Resident, Unsaved, size};
 use crate::error::RunError;
-
-/// The number of states that a checkpoint writes at a time.
-const CHUNK: usize = 16;
 
 /// The memory of the clients' states, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -239,9 +236,7 @@ impl CommittedStates {
         if states.is_empty() && self.file.opened().is_none() {
             return Ok(None);
         }
-        for some in states.chunks(CHUNK) {
-            self.file.write(some)?;
-        }
+        self.file.write(&states)?;
         let mark = self.file.get()?.checkpoint(round)?;
         inner.resident.mark_all_saved();
         inner.stored = true;

@@ -13,6 +13,9 @@ use crate::error::RunError;
 use crate::tensor_bytes::{from_bytes, to_bytes};
 use burn::tensor::DispatchTensor;
 
+/// The number of states that are written at a time.
+const CHUNK: usize = 16;
+
 /// The file of clients' states, and its path.
 #[derive(Default)]
 pub(super) struct StateFile(Mutex<Place>);
@@ -127,8 +130,15 @@ impl StateFile {
         })
     }
 
-    /// Writes states.
+    /// Writes states, a few at a time: the bytes of all of them would take as much memory as their tensors. If that
+    /// fails, the file has some of them. They may be written again.
     pub fn write(&self, states: &[Unsaved]) -> Result<(), RunError> {
+        let mut chunks = states.chunks(CHUNK);
+        chunks.try_for_each(|some| self.write_at_once(some))
+    }
+
+    /// Writes all of these states or none.
+    fn write_at_once(&self, states: &[Unsaved]) -> Result<(), RunError> {
         let bytes = |state: &Unsaved| -> Result<ClientState, RunError> {
             let name = stored_name(&state.key);
             let tensors = to_bytes(&state.tensors)?;
@@ -201,4 +211,47 @@ fn stored_name(key: &Key) -> String {
         Side::Server => SERVER,
     };
     format!("{side}/{}", key.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use fedround_exec::tensor::constant;
+    use fedround_ir::tensor::{Constant, DType, TensorType};
+
+    use super::CHUNK;
+    use crate::state::State;
+    use crate::state::tests::{set, value};
+
+    /// The last one is a mask, which no file can hold.
+    #[test]
+    fn states_of_which_the_file_got_some_are_written_again() {
+        let last = 2 * CHUNK;
+        let mut all = State::default();
+        all.committed().set_budget(0);
+        for client in 0..last {
+            set(&mut all, client, client as f32);
+        }
+        let ty = TensorType::new(DType::Bool, [1]);
+        let values = [1.0].into();
+        let mask = constant(&Constant { ty, values }, &Default::default());
+        all.clients
+            .extend(vec![((last, "c".to_owned()), vec![mask])]);
+        all.commit();
+        // The next end of a round waits for the file.
+        all.commit();
+        assert_eq!(all.committed().file.keys().unwrap().len(), last);
+        let error = all.committed().check().unwrap_err().to_string();
+        assert!(error.contains("masks"), "{error}");
+
+        set(&mut all, 0, -1.0);
+        set(&mut all, last, -2.0);
+        all.commit();
+        all.commit();
+        all.committed().check().unwrap();
+        assert_eq!(all.committed().memory().bytes, 0);
+        assert_eq!([0, last].map(|k| value(&all, k)), [Some(-1.0), Some(-2.0)]);
+        for client in 1..last {
+            assert_eq!(value(&all, client), Some(client as f32));
+        }
+    }
 }

@@ -1,7 +1,9 @@
 //! States in memory. Those that were used longest ago leave memory first.
 //!
-//! Use is counted in rounds, and states that were last used in the same round leave in the order of their keys. The
-//! contents of the file therefore do not depend on the timing of threads.
+//! Use is counted in rounds, and states that were last used in the same round leave in the order of their keys. While
+//! a round reads states, the timing of threads decides which of them are in memory when others have to leave. Which
+//! states leave, and the order in which they are written, may therefore differ from run to run. No result does: a state
+//! has the same value in memory and in the file.
 
 use std::collections::{BTreeSet, HashMap};
 

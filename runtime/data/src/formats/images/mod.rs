@@ -3,6 +3,7 @@
 mod cache;
 mod decode;
 mod disk_cache;
+mod mark;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -108,10 +109,19 @@ impl ImageFiles {
     pub fn decode_all(&self) -> Result<Vec<u8>, DataError> {
         let mut bytes = vec![0; self.len() * self.features()];
         let images = bytes.par_chunks_exact_mut(self.features());
-        images
+        let decoded = images
             .zip(&self.paths)
-            .try_for_each(|(image, path)| decode::into(path, self.shape, self.fit, image))?;
-        Ok(bytes)
+            .map(|(image, path)| decode::into(path, self.shape, self.fit, image));
+        // The first by its place, and not the one that a thread met first.
+        let failed = decoded.find_map_first(Result::err);
+        failed.map_or(Ok(bytes), Err)
+    }
+
+    /// What tells the contents of the files at `indices` from those of others, read on the threads of the current
+    /// rayon pool. Of a file that cannot be read it is zeros.
+    pub(crate) fn marks(&self, indices: &[usize]) -> Vec<[u8; 16]> {
+        let mark = |&index: &usize| mark::of_file(&self.paths[index]).unwrap_or_default();
+        indices.par_iter().map(mark).collect()
     }
 
     /// Other files with the same shape, without a cache.
@@ -150,6 +160,9 @@ impl ImageFiles {
     }
 
     /// Calls `each` with the bytes of every image at `indices` and the image's part of `out`.
+    ///
+    /// # Errors
+    /// The first file that cannot be read or decoded.
     pub(crate) fn decode_each(
         &self,
         indices: &[usize],
@@ -157,17 +170,21 @@ impl ImageFiles {
         each: impl Fn(&[u8], &mut [f32]) + Sync,
     ) -> Result<(), DataError> {
         let rows = out.par_chunks_exact_mut(self.features()).zip(indices);
-        rows.try_for_each_init(Vec::new, |scratch, (row, &index)| {
-            if let Some(image) = self.cache.get(index) {
-                each(image, row);
-                return Ok(());
-            }
-            scratch.resize(self.features(), 0);
-            self.read(index, scratch)?;
-            each(scratch, row);
-            self.cache.offer(index, scratch);
-            Ok(())
-        })
+        let done = rows.map_init(
+            Vec::new,
+            |scratch, (row, &index)| -> Result<(), DataError> {
+                if let Some(image) = self.cache.get(index) {
+                    each(image, row);
+                    return Ok(());
+                }
+                scratch.resize(self.features(), 0);
+                self.read(index, scratch)?;
+                each(scratch, row);
+                self.cache.offer(index, scratch);
+                Ok(())
+            },
+        );
+        done.find_map_first(Result::err).map_or(Ok(()), Err)
     }
 }
 
