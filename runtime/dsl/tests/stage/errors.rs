@@ -1,0 +1,109 @@
+//! Mistakes that staging finds.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::staged;
+use fedround::__private::for_each;
+use fedround::StageError;
+use fedround::prelude::*;
+
+#[test]
+fn a_servers_value_in_client_code_is_an_error_at_its_line() {
+    let error = staged(|m| {
+        m.round(|server, w| {
+            let outside = w.clone();
+            let w_k = w.broadcast(&server.all_clients()).map(|_, w| {
+                let _ = outside.sq_norm();
+                w
+            });
+            w_k.mean()
+        });
+    });
+    let text = error.unwrap_err().to_string();
+    assert!(
+        text.contains("errors.rs") && text.contains("`params@server` is captured"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_value_that_leaves_its_region_is_an_error() {
+    let error = staged(|m| {
+        m.regularizer(|_, w| {
+            let mut leaked = Scalar::from(0.0);
+            let _ = grad(w, |w| {
+                leaked = w.sq_norm();
+                leaked.clone()
+            });
+            leaked
+        });
+    });
+    let text = error.unwrap_err().to_string();
+    assert!(
+        text.contains("outside the region that defines it"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_negative_count_is_an_error() {
+    let error = staged(|m| {
+        m.client_update(|k, w| {
+            let (w,) = for_each(k.batches(-1, 10), (w,), |_, (w,)| (w,));
+            w
+        });
+    });
+    let text = error.unwrap_err().to_string();
+    assert!(
+        text.contains("a count must be at least 0, found -1"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_slip_of_a_phase_is_an_error() {
+    let asks = |name: &'static str, others: &'static [&'static str]| {
+        staged(move |m| {
+            m.round(|server, w| {
+                for declared in others {
+                    let _ = server.phase(declared, 2_usize);
+                }
+                w
+            });
+            m.client_update(move |k, w| if k.phase(name) { 2.0 * w } else { w });
+        })
+    };
+    let text = asks("warmup", &["share", "warm-up"])
+        .unwrap_err()
+        .to_string();
+    assert!(
+        text.contains("no phase is called `warmup` (did you mean `warm-up`?)"),
+        "{text}"
+    );
+    // What is not declared here may be with other hyper-parameters.
+    for declared in [&["share", "warm-up"][..], &["share"], &[]] {
+        asks("warm-up", declared).unwrap();
+    }
+}
+
+#[test]
+fn values_of_two_algorithms_do_not_mix() {
+    let stolen: Rc<RefCell<Option<Params>>> = Rc::default();
+    let thief = Rc::clone(&stolen);
+    let _ = staged(move |m| {
+        m.regularizer(|_, w| {
+            *thief.borrow_mut() = Some(w.clone());
+            0.0.into()
+        });
+    });
+    let error = staged(move |m| {
+        m.regularizer(|_, w| {
+            stolen
+                .borrow()
+                .as_ref()
+                .map_or_else(|| 0.0.into(), |other| w.dot(other))
+        });
+    });
+    assert!(matches!(error, Err(StageError::Build(_))));
+}
