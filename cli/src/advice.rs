@@ -3,11 +3,12 @@
 //! The libraries' errors say what was expected and what was found. How to change that on the command
 //! line is said here alone.
 
+mod data;
 mod rounds;
 mod setting_switch;
 
 use fedround::experiment::ExperimentError;
-use fedround_data::{DataError, PartitionError};
+use fedround_data::{AugmentError, PartitionError};
 use fedround_dsl::HyperError;
 use fedround_exec::inspect::FusionError;
 use fedround_exec::{CompileError, DeviceError};
@@ -17,13 +18,14 @@ use fedround_passes::PassError;
 use fedround_simulation::CheckpointError;
 use fedround_store::StoreError;
 
+use data::of_data;
 use rounds::of_round;
 use setting_switch::setting_switch;
 
 use crate::compare::CompareError;
 use crate::config::is_setting;
 use crate::error::CliError;
-use crate::own_data_advice::{BROKEN, NATURAL, of_empty_column, of_own_data};
+use crate::own_data_advice::{NATURAL, of_empty_column};
 use crate::terminal::tell;
 
 /// Exit code of bad input and failed runs.
@@ -36,7 +38,7 @@ const NETWORKS: &str = "`fedround list auxiliaries` shows the networks and their
 const WEIGHTS: &str = "docs/weights.md describes files of weights, and --rename FROM=TO turns names of a file into the model's";
 const DEVICES: &str =
     "--device cpu runs everywhere; `fedround doctor` says what there is and what is missing";
-const NO_SPACE: &str = "make space, then `fedround resume DIR` goes on from the last checkpoint";
+const NO_SPACE: &str = "make space, then `fedround resume DIR` goes on with a run, and the same command with anything else";
 const CLIENTS: &str = "--clients N sets the number of clients";
 
 /// The process's exit code after an error.
@@ -211,17 +213,10 @@ fn unknown_hyper(error: &CliError) -> Option<&str> {
 /// The same of the library's errors.
 fn of_experiment(error: &ExperimentError) -> Option<&'static str> {
     Some(match error {
-        ExperimentError::Data(DataError::UnknownDataset { .. }) => {
-            "`fedround list datasets` shows the datasets"
+        ExperimentError::Data(error) => return of_data(error),
+        ExperimentError::Augment(AugmentError::NotImages { .. }) => {
+            "leave --augment out: it is for images"
         }
-        ExperimentError::Data(DataError::NoDirectory { .. } | DataError::Missing { .. }) => {
-            "--data-dir DIR is the folder that holds the datasets' folders, and `fedround data fetch NAME` downloads there what may be downloaded; `synth-digits` needs no files"
-        }
-        ExperimentError::Data(DataError::Own(error)) => return of_own_data(error),
-        ExperimentError::Data(DataError::Image { .. }) => BROKEN,
-        // The message says it.
-        ExperimentError::Data(DataError::Read { .. }) => return None,
-        ExperimentError::Data(_) => "--data synth-digits trains without any files",
         ExperimentError::Partition(
             PartitionError::Unknown { .. }
             | PartitionError::Argument { .. }

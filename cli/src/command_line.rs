@@ -5,9 +5,14 @@ use std::path::{Path, PathBuf};
 /// The switches that change only what is said.
 pub(crate) const SAYING: [&str; 3] = ["--quiet", "-q", "--json"];
 
+/// The words of the process's own command, its program first. What is not Unicode in them is replaced.
+pub(crate) fn words() -> impl Iterator<Item = String> {
+    std::env::args_os().map(|word| word.to_string_lossy().into_owned())
+}
+
 /// The process's own command for a shell, without what only changes its output.
 pub(crate) fn command_line() -> String {
-    let mut words = std::env::args();
+    let mut words = words();
     let program = words.next().map(PathBuf::from);
     let program = program.and_then(|path| Some(path.file_stem()?.to_string_lossy().into_owned()));
     let own = words.filter(|word| !SAYING.contains(&word.as_str()));
@@ -19,7 +24,7 @@ pub(crate) fn command_line() -> String {
 /// The same of a command that writes into a folder, which it may not name itself.
 pub(crate) fn command_line_into(dir: &Path) -> String {
     let command = command_line();
-    match std::env::args().any(|word| word == "--out" || word.starts_with("--out=")) {
+    match words().any(|word| word == "--out" || word.starts_with("--out=")) {
         true => command,
         false => format!("{command} --out {}", quoted(&dir.display().to_string())),
     }

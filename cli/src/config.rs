@@ -9,6 +9,7 @@ use crate::error::CliError;
 use crate::faults::FaultArgs;
 use crate::field_names::field_names;
 use crate::read_args::ReadArgs;
+use crate::run::Track;
 use fedround::Auxiliaries;
 use fedround_names::nearest;
 
@@ -35,6 +36,8 @@ pub(crate) struct Config {
     pub public_share: Option<f64>,
     pub validation: Option<f64>,
     pub keep: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub track: Vec<Track>,
     pub track_clients: Option<bool>,
     pub ensemble: Option<bool>,
     pub adversary: Option<bool>,
@@ -100,6 +103,14 @@ impl Config {
         table.try_into().map_err(parse_error(path))
     }
 
+    /// Whether the metrics are written in this format, too.
+    pub fn tracks(&self, format: Track) -> bool {
+        match format {
+            Track::Clients => self.track_clients == Some(true) && self.tracks(Track::Csv),
+            format => self.track.contains(&format),
+        }
+    }
+
     /// Fails with the first key that is none.
     fn known(path: &Path, table: &toml::Table) -> Result<(), CliError> {
         let known = keys();
@@ -142,6 +153,24 @@ mod tests {
             "hyper",
         ] {
             assert!(keys().contains(&key), "{key}");
+        }
+    }
+
+    #[test]
+    fn formats_of_metrics_are_known_by_name() {
+        let read = |text: &str| Config::parse(Path::new("c.toml"), text);
+        let tracked = |text: &str| Track::ALL.map(|format| read(text).unwrap().tracks(format));
+        assert_eq!(tracked("track_clients = true"), [false; 3]);
+        assert_eq!(tracked("track = [\"csv\"]"), [false, true, false]);
+        let both = "track = [\"csv\", \"tensorboard\"]\ntrack_clients = true";
+        assert_eq!(tracked(both), [true; 3]);
+        let written = read(both).unwrap().text(Path::new("c.toml")).unwrap();
+        assert_eq!(tracked(&written), [true; 3]);
+        // The table of clients follows from the two keys.
+        for none in ["cvs", "clients"] {
+            let error = read(&format!("track = [\"{none}\"]")).unwrap_err();
+            let error = error.to_string();
+            assert!(error.contains("`tensorboard` or `csv`"), "{error}");
         }
     }
 

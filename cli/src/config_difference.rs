@@ -3,13 +3,14 @@
 use toml::{Table, Value};
 
 /// Keys that results do not depend on.
-pub(crate) const FREE: [&str; 6] = [
+pub(crate) const FREE: [&str; 7] = [
     "threads",
     "data_dir",
     "target",
     "client_memory",
     "device_data",
     "checkpoint",
+    "track",
 ];
 
 /// The first key of different values, with these.

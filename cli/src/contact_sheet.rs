@@ -1,8 +1,11 @@
 //! Contact sheets of images.
 
-use std::path::Path;
+use std::ffi::OsStr;
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
 
-use image::{ImageError, ImageFormat, Rgb, RgbImage, imageops};
+use fedround_store::write_atomically;
+use image::{ImageFormat, Rgb, RgbImage, imageops};
 
 use crate::error::CliError;
 
@@ -13,6 +16,22 @@ const GAP: u32 = 4;
 
 /// The pixels of an image in `[0, 1]`: planes of red, green and blue, or of grey.
 pub(crate) type Pixels = Vec<f32>;
+
+/// A sheet is PNG, and its file is named otherwise.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: expected the name of a sheet of images to end in .png", .0.display())]
+pub(crate) struct NotPng(PathBuf);
+
+/// Reads the argument that names the file of a sheet. A file of another kind, such as the table that is looked at,
+/// is not written over.
+pub(crate) fn sheet_path(argument: &str) -> Result<PathBuf, NotPng> {
+    let path = PathBuf::from(argument);
+    let is_png = |extension: &OsStr| extension.eq_ignore_ascii_case("png");
+    match path.extension().is_some_and(is_png) {
+        true => Ok(path),
+        false => Err(NotPng(path)),
+    }
+}
 
 /// Writes rows of images, `[channels, height, width]` each, to a PNG file.
 pub(crate) fn save(
@@ -35,14 +54,13 @@ pub(crate) fn save(
             imageops::replace(&mut sheet, &picture, x.into(), y.into());
         }
     }
-    let saved = sheet.save_with_format(path, ImageFormat::Png);
-    saved.map_err(|error| match error {
-        ImageError::IoError(source) => CliError::io("write", path)(source),
-        error => CliError::Draw {
-            path: path.to_owned(),
-            message: error.to_string(),
-        },
-    })
+    let mut png = Cursor::new(vec![]);
+    let encoded = sheet.write_to(&mut png, ImageFormat::Png);
+    encoded.map_err(|error| CliError::Draw {
+        path: path.to_owned(),
+        message: error.to_string(),
+    })?;
+    Ok(write_atomically(path, &[png.get_ref()])?)
 }
 
 /// A row of images, each spread over all greys.

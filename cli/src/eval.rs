@@ -13,8 +13,8 @@ use crate::error::{CliError, at_least_one};
 use crate::files::json;
 use crate::model_args::{Clients, EvalArgs};
 use crate::run::SettingArgs;
-use crate::table::{BORDERS, table};
-use crate::terminal::{percent, print, tell};
+use crate::table::{BORDERS, table, wrapped};
+use crate::terminal::{nats, percent, print, tell};
 use crate::trained_run::TrainedRun;
 
 /// What is printed.
@@ -193,7 +193,7 @@ fn text(report: &Report) -> String {
         "the test set of {}, {} examples",
         report.data, report.examples
     );
-    let scores = |s: &Scores| format!("{}, loss {:.4} nats", percent(s.accuracy), s.loss);
+    let scores = |s: &Scores| format!("{}, loss {}", percent(s.accuracy), nats(s.loss));
     let mut rows = vec![];
     if let Some(server) = &report.server {
         rows.push([format!("server's model on {test}"), scores(server)]);
@@ -214,5 +214,16 @@ fn text(report: &Report) -> String {
         );
         rows.push([format!("{} clients' models", all.clients), spread]);
     }
-    format!("{}\n", table(BORDERS, [""; 0], 2, rows))
+    let untested = match (&report.clients, &report.client_accuracy[..]) {
+        (None, [_, ..]) => format!(
+            "no client has test examples of its own, so that the clients' models are not tested; `fedround eval {} --client K` tests that of client K on the whole test set\n",
+            report.run
+        ),
+        _ => String::new(),
+    };
+    let tested = match rows.is_empty() {
+        true => String::new(),
+        false => format!("{}\n", table(BORDERS, [""; 0], 2, rows)),
+    };
+    tested + &wrapped(&untested)
 }

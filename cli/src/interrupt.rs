@@ -20,7 +20,7 @@ pub(crate) struct Stop;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Signal(i32);
 
-/// From now on a signal asks the run to stop after its round; a second one ends the process.
+/// From now on a signal asks the run to stop after its round; a second one ends the process, SIGHUP aside.
 pub(crate) fn listen() -> Stop {
     // Where no handler can be installed, signals end the process as they always do.
     let _ = install();
@@ -82,14 +82,26 @@ fn install() -> std::io::Result<()> {
     installed
 }
 
+/// One event may send two signals: if a terminal is closed, its shell and the system each send SIGHUP, and a system
+/// that stops a service may send SIGTERM and SIGHUP, which come here in any order. So SIGHUP is no reason to end the
+/// process, neither as the second signal nor as the one before it.
 #[cfg(unix)]
 fn receive(number: i32) {
     let signal = Signal(number);
-    if RECEIVED.swap(number, Ordering::SeqCst) != 0 {
-        std::process::exit(i32::from(signal.status()));
+    match (RECEIVED.load(Ordering::SeqCst), number) {
+        (0, _) => {}
+        (_, SIGHUP) => return,
+        (SIGHUP, _) => {}
+        _ => std::process::exit(i32::from(signal.status())),
     }
-    let name = signal.name();
-    tell!("stopping after this round ({name} again stops at once)");
+    RECEIVED.store(number, Ordering::SeqCst);
+    match number {
+        SIGHUP => tell!("stopping after this round"),
+        _ => tell!(
+            "stopping after this round ({} again stops at once)",
+            signal.name()
+        ),
+    }
 }
 
 /// Whether the process was started by `nohup`, whose runs outlive their terminal. Systems that do not

@@ -33,9 +33,10 @@ pub(crate) fn of_own_data(error: &OwnDataError) -> Option<&'static str> {
             "normalize" => "leave --normalize out",
             _ => return None,
         },
-        OwnDataError::NotThere { .. } | OwnDataError::NotOfKind { .. } => {
-            "check the path after --data"
+        OwnDataError::NotThere { .. } => {
+            "check the path after --data; if the data of a run has moved, `fedround eval RUN --data` names its new place, and so does `data` in the run's config.toml, for `fedround resume`"
         }
+        OwnDataError::NotOfKind { .. } => "check the path after --data",
         OwnDataError::NoTarget { .. } => "--target-column COLUMN names the column of the classes",
         OwnDataError::EmptyNames { what: "class", .. } => {
             "--target-column names the column of classes"

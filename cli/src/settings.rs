@@ -14,7 +14,7 @@ use crate::error::CliError;
 use crate::faults::FaultArgs;
 use crate::hypers::{self, Setting};
 use crate::read_args::ReadArgs;
-use crate::run::{CheckpointEvery, SettingArgs, TestArgs};
+use crate::run::{CheckpointEvery, SettingArgs, TestArgs, Track};
 use crate::settings_file::SettingsFile;
 use crate::weights;
 
@@ -46,6 +46,8 @@ pub(crate) struct Settings {
     pub faults: FaultArgs,
     /// When checkpoints are written.
     pub checkpoint: CheckpointEvery,
+    /// Formats that metrics are written in beside `metrics.jsonl`.
+    pub track: Vec<Track>,
     /// Everything else.
     pub run: experiment::Settings,
     /// The dataset, where it had to be read to count its clients.
@@ -197,6 +199,7 @@ impl Settings {
             target,
             faults,
             checkpoint,
+            track: file.track,
             run,
             counted: None,
             file: None,

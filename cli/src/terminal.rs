@@ -41,6 +41,14 @@ pub(crate) fn percent(fraction: f64) -> String {
     }
 }
 
+/// A loss in nats, a dash if there is none.
+pub(crate) fn nats(loss: f64) -> String {
+    match loss.is_nan() {
+        true => "-".to_owned(),
+        false => format!("{loss:.4} nats"),
+    }
+}
+
 /// A training loss and the space behind it, or nothing: a phase that minimises nothing has no loss.
 pub(crate) fn loss(loss: f64) -> String {
     match loss.is_nan() {

@@ -1,6 +1,7 @@
 //! A finished run as a source of models: its configuration, and the weights in its folder.
 
 use std::fs;
+use std::mem::discriminant;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -117,7 +118,8 @@ impl TrainedRun {
         Ok(Some(found))
     }
 
-    /// Fails if data that was read now became inputs in another way than the run's: its files have changed.
+    /// Fails if data that was read now has other examples than the run's, or became inputs in another way: its files
+    /// have changed.
     pub fn check_data(&self, data: &Dataset) -> Result<(), CliError> {
         match self.kept_encoding()? {
             None => Ok(()),
@@ -129,36 +131,66 @@ impl TrainedRun {
     /// have no test part, as a table by itself. The run's own data is read and divided as for the run, whose training
     /// examples are no tests: options that ask for anything else are an error.
     pub fn test_on(&mut self, place: DataLocation, flags: &ReadArgs) -> Result<Dataset, CliError> {
-        let own = resolved(place.clone()) == resolved(self.settings.data.clone());
-        if own && let Some(flag) = flags.first_differing_flag(&self.settings.reading) {
-            return Err(CliError::OwnDataOption { flag });
-        }
-        let like = Arc::new(self.encoding()?);
-        let kind = std::mem::discriminant::<DataLocation>;
+        let data = match self.own_data(&place)? {
+            Some(own) => match flags.first_differing_flag(&self.settings.reading) {
+                Some(flag) => return Err(CliError::OwnDataOption { flag }),
+                None => own,
+            },
+            None => self.other_data(&place, flags)?,
+        };
         let settings = &mut self.settings;
-        // The columns of a table, say, are none of a folder of images.
-        let file = match kind(&place) == kind(&settings.data) {
-            true => settings.reading.clone(),
-            false => ReadArgs::default(),
-        };
-        settings.reading = ReadArgs {
-            like: Some(like),
-            // Other files may have a test part.
-            test_share: flags.test_share.or(file.test_share.filter(|_| own)),
-            ..flags.over(file)
-        };
         settings.data = place;
         // Only the test set of other data is used, and it may have fewer training examples than the run has
         // clients. None of them are validation examples, by which a model could be chosen.
         settings.run.partition = Partition::Shared { per_client: 1 };
         settings.run.validation = None;
         settings.run.keep = Keep::Last;
-        let dir = settings.data_dir.as_deref();
-        let (reading, place) = (&settings.reading, &settings.data);
-        Ok(match own {
-            true => reading.read(place, dir)?,
-            false => reading.read_tests(place, dir)?,
-        })
+        Ok(data)
+    }
+
+    /// The run's own data, if it is at this place: where the run read it, however that is written, or wherever the
+    /// same examples are now.
+    fn own_data(&self, place: &DataLocation) -> Result<Option<Dataset>, CliError> {
+        let Settings {
+            data,
+            reading,
+            data_dir,
+            ..
+        } = &self.settings;
+        let dir = data_dir.as_deref();
+        if resolved(place.clone()) == resolved(data.clone()) {
+            let own = reading.read(data, dir)?;
+            self.check_data(&own)?;
+            return Ok(Some(own));
+        }
+        let says_which = self
+            .kept_encoding()?
+            .is_some_and(|kept| kept.data.is_some());
+        if !says_which || !place.is_own_like(data) {
+            return Ok(None);
+        }
+        // What cannot be read as the run's data was, such as a table without its target, is not that data.
+        let read = reading.read(place, dir).ok();
+        Ok(read.filter(|read| self.check_data(read).is_ok()))
+    }
+
+    /// Other data, whose examples become inputs as the run's did.
+    fn other_data(&self, place: &DataLocation, flags: &ReadArgs) -> Result<Dataset, CliError> {
+        let settings = &self.settings;
+        // The columns of a table, say, are none of a folder of images.
+        let file = match discriminant(place) == discriminant(&settings.data) {
+            true => settings.reading.clone(),
+            false => ReadArgs::default(),
+        };
+        let reading = ReadArgs {
+            like: Some(Arc::new(self.encoding()?)),
+            // Other files may have a test part, and need not have columns that the model does not read.
+            test_share: flags.test_share,
+            client_column: flags.client_column.clone(),
+            ignore_column: flags.ignore_column.clone(),
+            ..flags.over(file)
+        };
+        Ok(reading.read_tests(place, settings.data_dir.as_deref())?)
     }
 
     /// The tensors of the run's network, untrained, and its auxiliary networks.

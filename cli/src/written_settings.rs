@@ -56,6 +56,7 @@ impl Settings {
             public_share: run.public_share,
             validation: run.validation,
             keep: (run.keep != Keep::default()).then(|| run.keep.to_string()),
+            track: self.track.clone(),
             track_clients: run.track_clients.then_some(true),
             ensemble: run.ensemble.then_some(true),
             adversary: run.adversary.then_some(true),

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use fedround_simulation::CheckpointError;
-use fedround_store::Archive;
+use fedround_store::{Archive, ArchiveError};
 use serde::{Deserialize, Serialize};
 
 use super::start::Start;
-use super::{Best, ExperimentError, Parameters, Report, Round, Run, Scores};
+use super::{Best, ExperimentError, Parameters, Report, Round, Run, Scores, checkpoint_data};
 
 const PROGRESS: &str = "run/progress";
+const END: &str = "run/end";
 
 /// What the rest of a run depends on besides its simulation.
 #[derive(Deserialize, Serialize)]
@@ -20,6 +21,31 @@ struct Progress {
     goal_round: Option<usize>,
     left_out: usize,
     best: Option<SavedBest>,
+}
+
+/// The evaluation after the last round of a run, where others of more rounds have none.
+#[derive(Deserialize, Serialize)]
+struct End {
+    round: Round,
+    scores: Option<Scores>,
+    client_accuracy: Vec<Option<f64>>,
+    goal_round: Option<usize>,
+    /// Whether the model after this round is the best.
+    best: bool,
+}
+
+impl End {
+    fn of(report: &Report) -> Option<Self> {
+        let round = report.history.last()?.clone();
+        let best = report.best.as_ref();
+        Some(Self {
+            best: best.is_some_and(|best| best.round == round.number),
+            round,
+            scores: report.scores.clone(),
+            client_accuracy: report.client_accuracy.clone(),
+            goal_round: report.goal_round,
+        })
+    }
 }
 
 /// The best model; the types of its parameters are the run's.
@@ -70,6 +96,11 @@ impl Run {
         };
         let inserted = archive.insert(PROGRESS, &progress);
         inserted.map_err(CheckpointError::from)?;
+        checkpoint_data::save(&self.data, &mut archive)?;
+        if let Some(end) = self.ended.as_ref().and_then(End::of) {
+            let inserted = archive.insert(END, &end);
+            inserted.map_err(CheckpointError::from)?;
+        }
         self.start.save(&mut archive)?;
         Ok(archive)
     }
@@ -83,9 +114,13 @@ impl Run {
     /// from files than the saved one. A run that
     /// [`prepare_to_restore`](super::Experiment::prepare_to_restore) made has those of the saved one, if that
     /// took any. The archive of an earlier version of fedround may not say what was taken; it is then believed
-    /// to be the same. After an error the run is as it was.
+    /// to be the same, and so are test examples and the contents of image files. After an error the run is as it was.
     pub fn restore(&mut self, archive: &Archive) -> Result<(), ExperimentError> {
         let progress = archive.get(PROGRESS).map_err(CheckpointError::from)?;
+        let end = match archive.get(END) {
+            Err(ArchiveError::Missing { .. }) => None,
+            end => Some(end.map_err(CheckpointError::from)?),
+        };
         if let Some(start) = Start::saved(archive)?
             && !start.has_values_of(&self.start)
         {
@@ -104,6 +139,7 @@ impl Run {
             };
             return Err(other.into());
         }
+        checkpoint_data::check(&self.data, archive)?;
         self.simulation.restore(archive)?;
         let Progress {
             history,
@@ -122,7 +158,23 @@ impl Run {
             best: best.map(|best| self.best(best)).transpose()?,
             ..Report::default()
         };
+        let end = end.filter(|_| self.rounds_left() == 0);
+        self.ended = end.map(|end| self.end(end)).transpose()?;
         Ok(())
+    }
+
+    /// The report of a run that had ended.
+    fn end(&self, end: End) -> Result<Report, ExperimentError> {
+        let mut report = self.report.clone();
+        if let (true, Some(found)) = (end.best, end.round.validation_accuracy) {
+            report.best = Some(self.best_model(end.round.number, found)?);
+        }
+        report.history.pop();
+        report.history.push(end.round);
+        report.scores = end.scores;
+        report.client_accuracy = end.client_accuracy;
+        report.goal_round = end.goal_round;
+        Ok(report)
     }
 
     fn best(&self, saved: SavedBest) -> Result<Best, ExperimentError> {

@@ -1,6 +1,6 @@
 //! Traces an experiment's model, compiles its algorithm and sets up the simulation.
 
-use fedround_data::{Dataset, Examples};
+use fedround_data::{Augment, AugmentError, Dataset, Examples};
 use fedround_dsl::Algorithm;
 use fedround_exec::Program;
 use fedround_models::{AuxiliaryTask, Losses, Task, Train, Weights};
@@ -26,7 +26,7 @@ pub(super) fn trace(
 ) -> Result<(TracedModel, Auxiliaries), ExperimentError> {
     let around = AuxiliaryTask {
         task: Task {
-            input: settings.augment.output_shape(examples.input_shape()?)?,
+            input: input_shape(&settings.augment, examples)?,
             classes: data.classes,
         },
         clients,
@@ -43,6 +43,19 @@ pub(super) fn trace(
     let columns = examples.columns().iter();
     let columns = columns.map(|c| (c.name().to_owned(), c.shape().to_vec()));
     Ok((model.with_columns(columns.collect()), used))
+}
+
+/// What the model takes: channels, height and width, of images as they are changed for training. A row of numbers has
+/// such a shape, too, but only images can be changed.
+fn input_shape(augment: &Augment, examples: &Examples) -> Result<[usize; 3], ExperimentError> {
+    if !augment.is_empty() && examples.image_shape().is_err() {
+        return Err(AugmentError::NotImages {
+            steps: augment.to_string(),
+            shape: examples.shape().to_vec(),
+        }
+        .into());
+    }
+    Ok(augment.output_shape(examples.input_shape()?)?)
 }
 
 /// Compiles an algorithm and sets up its simulation.

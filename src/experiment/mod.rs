@@ -31,6 +31,7 @@ mod accounting;
 mod adapters;
 mod adversary;
 mod checkpoint;
+mod checkpoint_data;
 mod client_examples;
 mod client_models;
 mod client_scores;

@@ -179,8 +179,8 @@ impl Report {
         }
     }
 
-    /// The [headline](Scores::headline) at each evaluation, with the bytes of all directions until
-    /// then. Where the headline is the clients' after some rounds and the server's after others, as in
+    /// The [headline](Scores::headline) at each evaluation that has one, with the bytes of all directions
+    /// until then. Where the headline is the clients' after some rounds and the server's after others, as in
     /// LG-FedAvg's phases, the curve has the evaluations whose headline is of the same models as the
     /// last one.
     pub fn accuracy_curve(&self) -> Vec<Point> {
@@ -191,18 +191,18 @@ impl Report {
             bytes += round.bytes_up + round.bytes_down + round.bytes_across;
             let scores = round.scores.as_ref();
             let scores = scores.filter(|own| of_clients.is_none_or(|of| of == own.is_of_clients()));
-            curve.extend(scores.map(|scores| Point {
+            curve.extend(scores.and_then(Scores::headline).map(|value| Point {
                 round: round.number,
                 bytes,
-                value: scores.headline(),
+                value,
             }));
         }
         if let ([], Some(scores)) = (&self.history[..], &self.scores) {
-            curve.push(Point {
+            curve.extend(scores.headline().map(|value| Point {
                 round: 0,
                 bytes,
-                value: scores.headline(),
-            });
+                value,
+            }));
         }
         curve
     }
@@ -225,13 +225,16 @@ impl Report {
         }
     }
 
-    /// The largest BLEU-4 of all evaluations.
+    /// The largest BLEU-4 of all evaluations of a model that was trained.
     pub fn best_bleu(&self) -> Option<f64> {
         let scores = self
             .history
             .iter()
             .filter_map(|round| round.scores.as_ref());
-        let bleu = scores.chain(&self.scores).filter_map(|scores| scores.bleu);
+        let trained = scores
+            .chain(&self.scores)
+            .filter(|scores| scores.server_trained);
+        let bleu = trained.filter_map(|scores| scores.bleu);
         bleu.map(|[.., four]| four).reduce(f64::max)
     }
 }

@@ -73,9 +73,9 @@ impl Round {
     }
 
     /// The accuracy that the run's choices are made on, where it was evaluated: on validation examples
-    /// if there are any, otherwise on the test set.
+    /// if there are any, otherwise the [headline](Scores::headline), where there is one.
     pub fn chosen_by(&self) -> Option<f64> {
-        let tested = self.scores.as_ref().map(Scores::headline);
+        let tested = self.scores.as_ref().and_then(Scores::headline);
         self.validation_accuracy.or(tested)
     }
 }

@@ -40,6 +40,9 @@ pub struct Run {
     pub(super) start: Start,
     /// The rounds until now.
     pub(super) report: Report,
+    /// The same with an evaluation after the last round, where that is not one of those that are evaluated. A run
+    /// of more rounds would not have it, and does not see it when it goes on from here.
+    pub(super) ended: Option<Report>,
     /// Rounds that the goal made unnecessary.
     pub(super) left_out: usize,
     /// Whether the observer knows that a step is not replayed.
@@ -138,6 +141,7 @@ impl Run {
             data,
             rounds,
             report: Report::default(),
+            ended: None,
             left_out: 0,
         })
     }

@@ -60,16 +60,65 @@ pub struct Scores {
 
 impl Scores {
     /// The accuracy of what the algorithm trains: the mean over clients of their own models on their own
-    /// test examples, or that of the server's model on the test set where all use it.
-    pub fn headline(&self) -> f64 {
+    /// test examples, or that of the server's model on the test set where all use it, or where no client has
+    /// test examples. `None` where neither is known: nobody trained all of the server's model, or there are
+    /// no test examples.
+    pub fn headline(&self) -> Option<f64> {
         match &self.local {
-            Some(local) if self.personal => local.mean,
-            _ => self.accuracy,
+            Some(local) if self.personal => Some(local.mean),
+            _ => Some(self.accuracy).filter(|own| self.server_trained && !own.is_nan()),
         }
     }
 
-    /// Whether the headline is the clients'.
+    /// Whether the headline is the clients', or would be if one of them had test examples: there is no
+    /// trained model of the server then.
     pub fn is_of_clients(&self) -> bool {
-        self.personal && self.local.is_some()
+        self.personal && (self.local.is_some() || !self.server_trained)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Scores of the server's model, which has 0.25, and of clients' own models, which have 0.75 where clients
+    /// have test examples.
+    fn scores(personal: bool, server_trained: bool, tested: bool) -> Scores {
+        let local = ClientSummary::of(&[0.75]).ok().filter(|_| tested);
+        Scores {
+            personal,
+            server_trained,
+            loss: 1.0,
+            accuracy: 0.25,
+            class_accuracy: vec![],
+            local,
+            evaluations: BTreeMap::new(),
+            each: None,
+            auc: None,
+            local_auc: None,
+            late_client: None,
+            bleu: None,
+            vqa_accuracy: None,
+            perplexity: None,
+            missing: vec![],
+            by_clients: vec![],
+        }
+    }
+
+    #[test]
+    fn the_headline_is_of_a_model_that_was_trained() {
+        let of = |scores: Scores| (scores.headline(), scores.is_of_clients());
+        assert_eq!(of(scores(false, true, true)), (Some(0.25), false));
+        assert_eq!(of(scores(true, true, true)), (Some(0.75), true));
+        assert_eq!(of(scores(true, false, true)), (Some(0.75), true));
+        // Nothing tests the clients' models.
+        assert_eq!(of(scores(true, true, false)), (Some(0.25), false));
+        assert_eq!(of(scores(true, false, false)), (None, true));
+        // Nothing tests the server's.
+        let untested = Scores {
+            accuracy: f64::NAN,
+            ..scores(false, true, false)
+        };
+        assert_eq!(of(untested), (None, false));
     }
 }

@@ -41,33 +41,36 @@ impl Run {
         let number = self.report.rounds() + 1;
         let round = self.round(number, observer)?;
         self.report.history.push(round);
-        let last = self.rounds_left() == 0;
-        let evaluated = number.is_multiple_of(self.settings.eval_every) || last;
-        let mut failed = None;
-        if evaluated {
+        let mut evaluated = Ok(());
+        if number.is_multiple_of(self.settings.eval_every) {
             let mut report = std::mem::take(&mut self.report);
-            failed = self.evaluate(&mut report).err();
+            evaluated = self.evaluate(&mut report);
             self.report = report;
+        } else if self.rounds_left() == 0 {
+            let mut report = self.report.clone();
+            evaluated = self.evaluate(&mut report);
+            report.goal_round = report.goal_round.or(self.reaches_goal(&report));
+            self.ended = Some(report);
         }
-        observer.round_finished(&self.report, &self.simulation);
-        if let Some(error) = failed {
-            return Err(error);
-        }
+        observer.round_finished(self.report(), &self.simulation);
+        evaluated?;
         self.check_goal(observer);
         Ok(true)
     }
 
+    /// The last round of a report, if the run is in its first phase and the round reached the goal.
+    fn reaches_goal(&self, report: &Report) -> Option<usize> {
+        let first = report.goal_round.is_none() && self.simulation.phase().0 == 0;
+        let last = report.history.last().filter(|_| first)?;
+        let (found, goal) = (last.chosen_by()?, self.settings.goal?);
+        (found >= goal).then_some(last.number)
+    }
+
     /// Ends the first phase if the round just trained reached the goal.
     fn check_goal(&mut self, observer: &mut dyn Observer) {
-        let first = self.report.goal_round.is_none() && self.simulation.phase().0 == 0;
-        let accuracy = self.report.history.last().and_then(Round::chosen_by);
-        let reached = match (accuracy, self.settings.goal) {
-            (Some(found), Some(goal)) => found >= goal,
-            _ => false,
-        };
-        if first && reached {
+        if let Some(round) = self.reaches_goal(&self.report) {
             let to_come = self.rounds_left();
-            self.report.goal_round = Some(self.report.rounds());
+            self.report.goal_round = Some(round);
             // The last phase has no end: all rounds are left out, however many there are.
             self.left_out = self.simulation.end_phase().unwrap_or(usize::MAX);
             observer.goal_reached(to_come - self.rounds_left());
@@ -82,7 +85,7 @@ impl Run {
 
     /// The rounds until now, without the measures that are taken at the end.
     pub fn report(&self) -> &Report {
-        &self.report
+        self.ended.as_ref().unwrap_or(&self.report)
     }
 
     /// Evaluates the model of the last complete round where that was not done, and takes the measures
@@ -93,7 +96,7 @@ impl Run {
     /// [`ExperimentError::Training`], with the report of the complete rounds: a measure cannot be taken, or
     /// all rounds were skipped.
     pub fn finish(&mut self) -> Result<Report, ExperimentError> {
-        let mut report = self.report.clone();
+        let mut report = self.report().clone();
         if self.rounds_left() > 0 {
             report.status = Status::Interrupted;
         }
@@ -110,7 +113,7 @@ impl Run {
     /// The error of a run that ended at one, with the report of the complete rounds, of which the last
     /// is evaluated if that is possible.
     pub fn fail(&mut self, error: ExperimentError) -> ExperimentError {
-        let mut report = self.report.clone();
+        let mut report = self.report().clone();
         // The first error is the one that counts.
         let _ = self.evaluate_last(&mut report);
         let _ = self.add_model(&mut report);
@@ -209,7 +212,11 @@ impl Run {
     }
 
     /// The model of the last complete round as the best one, which has so much on validation examples.
-    fn best_model(&self, round: usize, validation_accuracy: f64) -> Result<Best, ExperimentError> {
+    pub(super) fn best_model(
+        &self,
+        round: usize,
+        validation_accuracy: f64,
+    ) -> Result<Best, ExperimentError> {
         let (mut parameters, mut clients) = (vec![], OwnTensors::new());
         if self.settings.keep.best() {
             parameters = self.simulation.parameters()?;

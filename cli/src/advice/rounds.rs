@@ -27,6 +27,11 @@ pub(super) fn of_round(error: &RunError) -> Option<&'static str> {
         }
         RunError::Diverged { .. } => "--set lr=.. lowers the learning rate",
         RunError::ClientStates(ClientStoreError::NoSpace { .. }) => NO_SPACE,
+        // These may pass.
+        RunError::ClientStates(ClientStoreError::Busy { .. }) => return None,
+        RunError::ClientStates(ClientStoreError::Database { path, .. }) if path.exists() => {
+            return None;
+        }
         RunError::ClientStates(_) => {
             "the states of clients belong to the checkpoints, and `compare`, `sweep` and `reproduce` delete them when a run ends; without them `fedround run --config DIR/config.toml` trains the run again"
         }

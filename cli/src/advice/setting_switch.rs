@@ -3,10 +3,11 @@
 use clap::{Arg, Command, CommandFactory};
 
 use crate::args::Args;
+use crate::command_line::words;
 
 /// The switch of the setting; `None` if `fedround run` has none of this name.
 pub(super) fn setting_switch(field: &str) -> Option<String> {
-    let mut given = std::env::args().skip(1);
+    let mut given = words().skip(1);
     let command = given.find(|word| !word.starts_with('-'));
     advice(field, command.as_deref())
 }

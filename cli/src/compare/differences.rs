@@ -18,7 +18,7 @@ pub(crate) struct Difference {
     pub algorithm: String,
     pub from: String,
     pub of: Quantity,
-    /// `None` of fewer than two seeds.
+    /// `None` of fewer than two seeds with which both have an accuracy.
     #[serde(flatten)]
     pub difference: Option<PairedDifference>,
     /// The probability, corrected for the number of differences in the table.
@@ -131,7 +131,7 @@ pub(super) fn text(
 
 fn verdict(difference: &Difference) -> &'static str {
     match (difference.difference, difference.shown) {
-        (None, _) => "fewer than two seeds",
+        (None, _) => "fewer than two pairs",
         (Some(d), _) if d.p.is_none() && d.mean.abs() < ROUNDING => "equal with every seed",
         (Some(PairedDifference { p: None, .. }), _) => "no spread between seeds",
         (Some(_), false) => "no difference shown",
@@ -252,7 +252,7 @@ mod tests {
         let one = found(&[("base", runs(&[0.5])), ("other", runs(&[0.9]))]);
         assert_eq!(
             (one[0].shown, verdict(&one[0])),
-            (false, "fewer than two seeds")
+            (false, "fewer than two pairs")
         );
         assert_eq!(found(&[("base", runs(&[0.5]))]), []);
     }

@@ -1,6 +1,8 @@
 //! `fedround compare`: a grid of runs, its table and its plots.
 
 mod args;
+mod candidate_table;
+mod cells;
 mod conflicts;
 mod counts;
 mod differences;
@@ -11,6 +13,7 @@ mod grid;
 mod halving;
 mod known_hypers;
 mod line;
+mod no_use;
 mod plot;
 mod quantity;
 mod record;

@@ -235,7 +235,9 @@ pub(super) fn planned_rounds(dir: &Path) -> Option<usize> {
 
 /// Removes the files of a run, so that it can start anew.
 pub(super) fn clear(dir: &Path) -> Result<(), CliError> {
-    for path in FILES.map(|file| dir.join(file)) {
+    // From the last one: the checkpoints go before the number that says whose they are. A process that is killed
+    // between the two would otherwise leave them to the run that begins in this folder.
+    for path in FILES.iter().rev().map(|file| dir.join(file)) {
         match path.is_dir() {
             true => remove_folder(&path)?,
             false => remove_file(&path)?,

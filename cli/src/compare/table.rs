@@ -2,6 +2,8 @@
 
 use comfy_table::Table;
 
+use super::candidate_table::candidates;
+use super::cells::{accuracy, runs};
 use super::differences;
 use super::quantity::{Quantity, mixed};
 use super::report::Comparison;
@@ -30,7 +32,10 @@ pub(super) fn markdown(comparison: &Comparison) -> String {
 pub(crate) fn tables(comparison: &Comparison, style: &str) -> Vec<(Table, String)> {
     let accuracies = of_algorithms(comparison, style, accuracy_columns(comparison));
     let costs = of_algorithms(comparison, style, cost_columns(comparison));
-    let mixed = mixed(comparison.algorithms.iter().map(|row| row.accuracy_of));
+    // Of algorithms without an accuracy, nothing is compared.
+    let known = comparison.algorithms.iter();
+    let known = known.filter(|row| row.accuracy.is_some());
+    let mixed = mixed(known.map(|row| row.accuracy_of));
     let about_pairs = (comparison.seeds.len(), mixed);
     let differences = differences::text(&comparison.differences, about_pairs, style);
     let first = [(accuracies, about(comparison))].into_iter();
@@ -39,32 +44,6 @@ pub(crate) fn tables(comparison: &Comparison, style: &str) -> Vec<(Table, String
         .chain(differences)
         .chain([(costs, about_costs(comparison))])
         .collect()
-}
-
-/// What was tried, the best first; nothing where nothing was to choose.
-fn candidates(comparison: &Comparison, style: &str) -> Option<(Table, String)> {
-    let chosen = |row: &Row| {
-        comparison
-            .algorithms
-            .iter()
-            .any(|own| own.algorithm == row.algorithm)
-    };
-    let mut rows: Vec<&Row> = comparison.candidates.iter().collect();
-    let validation = |row: &Row| row.validation_accuracy.map_or(-1.0, |spread| spread.mean);
-    rows.sort_by(|a, b| validation(b).total_cmp(&validation(a)));
-    let cells = rows.iter().map(|row| {
-        let mark = if chosen(row) { "chosen" } else { "" };
-        [
-            row.algorithm.clone(),
-            runs(row),
-            accuracy(row.validation_accuracy),
-            accuracy(row.chosen_test_accuracy),
-            mark.to_owned(),
-        ]
-    });
-    let header = ["candidate", "runs", "validation", "test", ""];
-    let about = "all that were tried; the best mean on validation examples is chosen, and test examples have no part in it";
-    (!rows.is_empty()).then(|| (table(style, header, 1, cells), about.to_owned()))
 }
 
 /// What is reached in the table of costs, or what is in it where nothing was to be reached.
@@ -105,7 +84,25 @@ fn about(comparison: &Comparison) -> String {
         0 => choice,
         n => format!("{choice}; the best of {n} candidates on them"),
     };
-    format!("{data}, {clients} clients by {partition}, {model}, {rounds} rounds; {over}; {choice}")
+    let untested = untested(rows);
+    format!(
+        "{data}, {clients} clients by {partition}, {model}, {rounds} rounds; {over}; {choice}{untested}"
+    )
+}
+
+/// Why algorithms whose runs are complete have no accuracy.
+fn untested(rows: &[Row]) -> String {
+    let of_clients = |row: &&Row| row.complete > 0 && row.accuracy_of == Models::Clients;
+    let untested = rows.iter().filter(of_clients);
+    let untested = untested.filter(|row| row.accuracy.is_none());
+    let untested: Vec<&str> = untested.map(|row| row.algorithm.as_str()).collect();
+    match untested.is_empty() {
+        true => String::new(),
+        false => format!(
+            "; no accuracy of {}: no client has test examples of its own, so that the clients' own models are not tested",
+            untested.join(", ")
+        ),
+    }
 }
 
 /// A column's title, and what a row has in it.
@@ -171,29 +168,11 @@ fn cost_columns(comparison: &Comparison) -> Vec<Column> {
     columns
 }
 
-/// How many runs the numbers are over, and what became of the others.
-fn runs(row: &Row) -> String {
-    let others = [(row.failed, "failed"), (row.unfinished, "unfinished")];
-    let others = others.iter().filter(|(n, _)| *n > 0);
-    let others: String = others.map(|(n, what)| format!(", {n} {what}")).collect();
-    format!("{}{others}", row.complete)
-}
-
 /// Whose models an algorithm's accuracy is of.
 fn whose(row: &Row) -> &'static str {
     match row.accuracy_of {
         Models::Clients => "clients' own models",
         Models::Server => "server's model",
-    }
-}
-
-fn accuracy(spread: Option<Spread>) -> String {
-    match spread {
-        Some(Spread { mean, std, .. }) => match std {
-            Some(std) => format!("{:.2} ± {:.2} %", 100.0 * mean, 100.0 * std),
-            None => format!("{:.2} %", 100.0 * mean),
-        },
-        None => "-".to_owned(),
     }
 }
 

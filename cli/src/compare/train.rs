@@ -9,6 +9,7 @@ use fedround_data::Dataset;
 
 use super::ended;
 use super::grid::Cell;
+use super::no_use::is_of_no_use;
 use super::record::{self, Record};
 use crate::catalog::Catalog;
 use crate::client_names;
@@ -54,6 +55,14 @@ impl Datasets {
         self.loaded.push((key, data.clone()));
         Ok(data)
     }
+
+    /// The same, if a run has needed it before.
+    fn loaded(&self, settings: &Settings) -> Option<&Dataset> {
+        let (name, reading) = (settings.data.to_string(), &settings.reading);
+        let mut loaded = self.loaded.iter();
+        let found = loaded.find(|((known, read), _)| *known == name && read == reading);
+        found.map(|(_, data)| &**data)
+    }
 }
 
 /// Loads the data, deals it for every seed and compiles every algorithm, so that what cannot run
@@ -78,11 +87,17 @@ pub(crate) fn prepare(
         let begun = folder.as_deref().is_some_and(has_checkpoint);
         if compiled.insert((cell.entrant, begun)) {
             let folder = folder.filter(|_| begun);
-            let found = folder.and_then(|folder| last_checkpoint(&folder).ok().flatten());
+            let found = match folder.map(|folder| last_checkpoint(&folder)) {
+                Some(Err(error)) if !is_of_no_use(&error) => return Err(error),
+                found => found.and_then(Result::ok).flatten(),
+            };
             let archive = found.as_ref().map(|found| &found.archive);
             let job = |archive| Job::to_restore(catalog, &cell.settings, data.clone(), archive);
-            // A run that cannot go on starts again.
-            let job = job(archive).or_else(|error| archive.map_or(Err(error), |_| job(None)))?;
+            let job = match job(archive) {
+                // The run starts again.
+                Err(error) if archive.is_some() && is_of_no_use(&error) => job(None)?,
+                job => job?,
+            };
             let found = warnings(job.program());
             let found = found.iter().map(ToString::to_string);
             hypers.add(catalog, &job)?;
@@ -103,6 +118,13 @@ pub(crate) fn prepare(
     };
     let data = cells.iter().zip(records).map(&mut check);
     let data = data.collect::<Result<_, _>>()?;
+    // What ended is compared with what is trained now.
+    let all = cells.iter().zip(records);
+    for (cell, _) in all.filter(|(_, record)| ended(record)) {
+        if let (Some(dir), Some(data)) = (dir, datasets.loaded(&cell.settings)) {
+            check_unchanged(&dir.join(&cell.folder), cell.settings.data.name(), data)?;
+        }
+    }
     let all: BTreeSet<usize> = cells.iter().map(|cell| cell.entrant).collect();
     let compiled = compiled.into_iter().map(|(entrant, _)| entrant);
     hypers.end(compiled.collect::<BTreeSet<usize>>() == all)?;
@@ -206,8 +228,8 @@ pub(crate) fn train(
     Ok(())
 }
 
-/// Trains one run, from its last good checkpoint where there is one, otherwise from its start. Gives how it
-/// ended.
+/// Trains one run, from its last good checkpoint where there is one, otherwise from its start. An error that may pass
+/// leaves the checkpoint for the next call. Gives how the run ended.
 fn one(
     catalog: &Catalog,
     data: &Arc<Dataset>,
@@ -218,25 +240,26 @@ fn one(
 ) -> Result<Status, CliError> {
     let mut clock = Clock::start();
     let starts_again = |error: CliError| {
+        if !is_of_no_use(&error) {
+            return Err(error);
+        }
         progress.warn(&format!("{} starts again: {error}", dir.display()));
+        Ok(())
     };
     // A folder is made once it is known that the algorithm can run.
     let held = lock_if_there(dir)?;
-    let mut found = last_checkpoint(dir).unwrap_or_else(|error| {
-        starts_again(error);
-        None
-    });
+    let mut found = last_checkpoint(dir).or_else(|error| starts_again(error).map(|()| None))?;
     if found.is_some()
         && let Err(error) = check_unchanged(dir, cell.settings.data.name(), data)
     {
-        starts_again(error);
+        starts_again(error)?;
         found = None;
     }
     let begin = || Job::new(catalog, &cell.settings, data.clone());
     let archive = found.as_ref().map(|found| &found.archive);
     let mut job = match Job::to_restore(catalog, &cell.settings, data.clone(), archive) {
         Err(error) if archive.is_some() => {
-            starts_again(error);
+            starts_again(error)?;
             found = None;
             begin()?
         }
@@ -249,7 +272,7 @@ fn one(
     };
     job.keep_clients(dir)?;
     if let Some(Err(error)) = archive.map(|archive| job.restore(archive)) {
-        starts_again(error);
+        starts_again(error)?;
         found = None;
         job = begin()?;
         job.keep_clients(dir)?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use fedround_store::FolderLock;
 
 use super::report::Comparison;
-use crate::command_line::SAYING;
+use crate::command_line::{SAYING, words};
 use crate::file_names::COMPARISON;
 use crate::run::lock;
 use crate::several_runs::has_ended;
@@ -18,7 +18,7 @@ pub(super) fn of_this_command(name: &str) -> Option<(PathBuf, FolderLock)> {
     let further = (2..).map(|k| format!("{name}-{k}"));
     let names = iter::once(name.to_owned()).chain(further);
     let dirs = names.map(|name| Path::new("runs").join(name));
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<String> = words().skip(1).collect();
     let own = said(&arguments.join(" "));
     let mut left = dirs
         .take_while(|dir| dir.is_dir())

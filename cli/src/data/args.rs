@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use crate::contact_sheet::sheet_path;
 use crate::drawing::drawing_path;
 use crate::read_args::ReadArgs;
 
@@ -112,7 +113,7 @@ pub(crate) struct PreviewArgs {
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub columns: usize,
     /// PNG file of images; examples that are no images are printed
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = sheet_path)]
     pub out: Option<PathBuf>,
     /// Print JSON, as docs/json.md describes it
     #[arg(long)]

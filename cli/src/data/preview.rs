@@ -46,6 +46,10 @@ pub(super) fn preview(args: &PreviewArgs) -> Result<String, CliError> {
     let data = args.dataset.load()?;
     let mut preview = match data.train.image_shape() {
         Ok(shape) => sheet(args, &data, shape)?,
+        Err(_) if args.out.is_some() => {
+            let data = data.name.clone();
+            return Err(DataCommandError::NoImages { data }.into());
+        }
         Err(_) => first_rows(&data, args.columns)?,
     };
     let classes: BTreeSet<u16> = data.train.labels().iter().copied().collect();

@@ -4,15 +4,15 @@ use std::fs;
 use std::path::Path;
 
 use fedround::experiment::ExperimentError;
-use fedround_data::{Dataset, InputEncoding};
+use fedround_data::{DataDigest, Dataset, InputEncoding};
 use fedround_simulation::CheckpointError;
 
 use super::folder::INPUTS;
 use crate::error::CliError;
 
-/// Fails if the data of a run in `dir`, which is called `name`, becomes inputs in another way than until its last
-/// checkpoint, as far as its folder says. The checkpoint itself knows the scaled examples alone, and these may be the
-/// same where a column has another mean.
+/// Fails if the data of a run in `dir`, which is called `name`, is not what it was until the run's last checkpoint, as
+/// far as its folder says. The checkpoint itself knows the scaled examples alone, and these may be the same where a
+/// column has another mean.
 pub(crate) fn check_unchanged(dir: &Path, name: String, data: &Dataset) -> Result<(), CliError> {
     let kept = fs::read(dir.join(INPUTS)).ok();
     let kept: Option<InputEncoding> = kept.and_then(|text| serde_json::from_slice(&text).ok());
@@ -22,7 +22,8 @@ pub(crate) fn check_unchanged(dir: &Path, name: String, data: &Dataset) -> Resul
     }
 }
 
-/// Fails if the data of a run in `dir`, which is called `name`, becomes inputs in another way than `kept` says.
+/// Fails if the data of a run in `dir`, which is called `name`, becomes inputs in another way than `kept` says, or has
+/// other examples. Folders of earlier versions do not say which examples they were.
 pub(crate) fn check_like(
     kept: &InputEncoding,
     dir: &Path,
@@ -31,7 +32,12 @@ pub(crate) fn check_like(
 ) -> Result<(), CliError> {
     // As the folder would say it: decimal numbers lose a last digit as text.
     let now = serde_json::to_string(&InputEncoding::of(data))?;
-    match kept.difference(&serde_json::from_str(&now)?) {
+    let encoded = kept.difference(&serde_json::from_str(&now)?);
+    let examples = || {
+        let kept = kept.data.as_ref()?;
+        kept.difference(&DataDigest::of(data)).map(str::to_owned)
+    };
+    match encoded.or_else(examples) {
         None => Ok(()),
         Some(difference) => Err(CliError::ChangedData {
             dir: dir.to_owned(),
@@ -47,14 +53,18 @@ pub(super) fn explained(error: CliError, dir: &Path, name: String) -> CliError {
     let CliError::Experiment { source, .. } = &error else {
         return error;
     };
-    match &**source {
-        ExperimentError::Checkpoint(CheckpointError::Other { what, .. }) if what == "data" => {
-            CliError::ChangedData {
-                dir: dir.to_owned(),
-                data: name,
-                difference: "it has other examples".to_owned(),
-            }
-        }
-        _ => error,
+    let what = match &**source {
+        ExperimentError::Checkpoint(CheckpointError::Other { what, .. }) => what.as_str(),
+        _ => "",
+    };
+    let difference = match what {
+        "data" => "it has other examples",
+        "test data" => "it has other test examples",
+        _ => return error,
+    };
+    CliError::ChangedData {
+        dir: dir.to_owned(),
+        data: name,
+        difference: difference.to_owned(),
     }
 }

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use fedround_store::Archive;
+use fedround_store::{Archive, ArchiveError, StoreError};
 use serde::{Deserialize, Serialize};
 
 use super::checkpoint_every::CheckpointEvery;
@@ -92,20 +92,16 @@ impl Checkpoints {
         let start = Instant::now();
         let mut archive = archive()?;
         let path = self.dir.join(format!("round-{round:06}.ckpt"));
-        let broken = |source| fedround_store::StoreError::Archive {
-            path: path.clone(),
-            source,
-        };
-        archive.insert(COMMAND, state).map_err(broken)?;
+        archive.insert(COMMAND, state).map_err(broken(&path))?;
         fs::create_dir_all(&self.dir).map_err(CliError::io("create the folder", &self.dir))?;
         archive.write(&path)?;
-        (self.round, self.at) = (round, Instant::now());
-        self.cost = start.elapsed();
-        self.total += self.cost;
         let all = files(&self.dir)?;
         for (_, old) in all.iter().rev().skip(KEPT) {
             fs::remove_file(old).map_err(CliError::io("remove", old))?;
         }
+        (self.round, self.at) = (round, Instant::now());
+        self.cost = start.elapsed();
+        self.total += self.cost;
         Ok(())
     }
 }
@@ -125,16 +121,12 @@ pub(crate) fn has_any(folder: &Path) -> bool {
 }
 
 /// The last good checkpoint of a run folder; `None` if none was ever written. One that was copied in from
-/// another run is an error.
+/// another run is an error. If there is no good one, and some may be read later or by a later version of fedround, the
+/// error says why that one cannot be read now.
 pub(crate) fn last(folder: &Path) -> Result<Option<LoadedCheckpoint>, CliError> {
-    let mut damaged = vec![];
+    let (mut damaged, mut passing) = (vec![], None);
     for (_, path) in files(&folder.join(CHECKPOINTS))?.iter().rev() {
-        let read = Archive::read(path).map_err(|error| error.to_string());
-        let read = read.and_then(|archive| match archive.get(COMMAND) {
-            Ok(state) => Ok((archive, state)),
-            Err(error) => Err(format!("{}: {error}", path.display())),
-        });
-        match read {
+        match read(path) {
             Ok((archive, state)) => {
                 check_run(folder, path, &state)?;
                 return Ok(Some(LoadedCheckpoint {
@@ -144,13 +136,34 @@ pub(crate) fn last(folder: &Path) -> Result<Option<LoadedCheckpoint>, CliError> 
                     damaged,
                 }));
             }
-            Err(error) => damaged.push(error),
+            Err(error) => {
+                damaged.push(error.to_string());
+                passing = passing.or(Some(error).filter(|error| !is_damage(error)));
+            }
         }
     }
-    match damaged.is_empty() {
-        true => Ok(None),
-        false => Err(CliError::NoGoodCheckpoint { damaged }),
+    match passing {
+        Some(error) => Err(error.into()),
+        None if damaged.is_empty() => Ok(None),
+        None => Err(CliError::NoGoodCheckpoint { damaged }),
     }
+}
+
+fn read(path: &Path) -> Result<(Archive, CommandState), StoreError> {
+    let archive = Archive::read(path)?;
+    let state = archive.get(COMMAND).map_err(broken(path))?;
+    Ok((archive, state))
+}
+
+/// Whether a file that cannot be read will never be read.
+fn is_damage(error: &StoreError) -> bool {
+    matches!(error, StoreError::Archive { source, .. }
+        if !matches!(source, ArchiveError::Version { .. }))
+}
+
+fn broken(path: &Path) -> impl FnOnce(ArchiveError) -> StoreError {
+    let path = path.to_owned();
+    move |source| StoreError::Archive { path, source }
 }
 
 /// Fails for a checkpoint of another run than the folder's.
@@ -270,9 +283,17 @@ mod tests {
         let found = last(dir.path()).unwrap().unwrap();
         assert_eq!((found.state.config.as_str(), found.damaged.len()), ("4", 1));
         fs::write(&all[0].1, b"").unwrap();
+        // What follows the first letters is the number of a version, which a later program may know.
+        let later = last(dir.path()).err().unwrap().to_string();
+        assert!(later.contains("6.ckpt: it has version "), "{later}");
+        fs::write(&all[1].1, b"and then nothing").unwrap();
         assert!(matches!(
             last(dir.path()),
             Err(CliError::NoGoodCheckpoint { .. })
         ));
+        // A system that cannot read one now.
+        fs::remove_file(&all[1].1).unwrap();
+        fs::create_dir(&all[1].1).unwrap();
+        assert!(matches!(last(dir.path()), Err(CliError::Store(_))));
     }
 }

@@ -14,6 +14,7 @@ use super::checkpoints::CHECKPOINTS;
 use super::drawings;
 use super::run_id::{RUN_ID, RunId};
 use super::track::{CLIENT_TABLE, EVENTS, TABLE, Track, Tracker};
+use crate::command_line::words;
 use crate::config::Config;
 use crate::error::CliError;
 pub(crate) use crate::file_names::CONFIG;
@@ -43,7 +44,8 @@ const CLASSES: &str = "classes.svg";
 pub(super) const STATES: &str = "clients.redb";
 /// Says that the clients of the run are at parties.
 pub(crate) const FEDERATION: &str = "federation.txt";
-/// Everything that a run writes.
+/// Everything that a run writes, in an order in which what comes later can be removed while the rest is there: the
+/// checkpoints are the last, because [`RUN_ID`] says whose they are.
 pub(crate) const FILES: [&str; 19] = [
     MANIFEST,
     CONFIG,
@@ -101,11 +103,12 @@ impl Folder {
         write_atomically(&path, &[config.text(&path)?.as_bytes()])?;
         let run = RunId::keep(dir, None)?;
         let metrics = RefCell::new(create(&dir.join(METRICS))?);
+        let trackers = trackers(dir, |kind| config.tracks(kind))?;
         Ok(Self {
             dir: dir.to_owned(),
             run,
             metrics,
-            trackers: vec![],
+            trackers,
             states: Cell::new(false),
             resumed: false,
             _lock: lock,
@@ -130,11 +133,9 @@ impl Folder {
         let rounds = rounds.map(serde_json::to_value);
         let rounds: Vec<serde_json::Value> = rounds.collect::<Result<_, _>>()?;
         let lines = rounds.iter().map(line).collect::<Result<String, _>>()?;
-        let kept = Track::ALL
-            .into_iter()
-            .filter(|kind| dir.join(kind.file()).exists());
-        let trackers = kept.map(|kind| Tracker::create(dir, kind));
-        let trackers: Vec<Tracker> = trackers.collect::<Result<_, _>>()?;
+        // A process that was killed at the start left the configuration alone, and earlier versions the files alone.
+        let wanted = |kind: Track| config.tracks(kind) || dir.join(kind.file()).exists();
+        let trackers = trackers(dir, wanted)?;
         for tracker in &trackers {
             rounds.iter().try_for_each(|round| tracker.round(round))?;
         }
@@ -153,18 +154,6 @@ impl Folder {
             resumed: true,
             _lock: lock,
         })
-    }
-
-    /// Writes the metrics in these formats, too.
-    pub(super) fn track(&mut self, kinds: &[Track], clients: bool) -> Result<(), CliError> {
-        let wanted = |kind: &Track| match kind {
-            Track::Clients => clients && kinds.contains(&Track::Csv),
-            kind => kinds.contains(kind),
-        };
-        let kinds = Track::ALL.into_iter().filter(wanted);
-        let trackers = kinds.map(|kind| Tracker::create(&self.dir, kind));
-        self.trackers = trackers.collect::<Result<_, _>>()?;
-        Ok(())
     }
 
     pub fn dir(&self) -> &Path {
@@ -244,6 +233,12 @@ pub(crate) fn remove_states(dir: &Path) -> Result<(), CliError> {
     remove_file(&dir.join(STATES))
 }
 
+/// Begins the files of metrics in the formats that are wanted.
+fn trackers(dir: &Path, wanted: impl Fn(Track) -> bool) -> Result<Vec<Tracker>, CliError> {
+    let kinds = Track::ALL.into_iter().filter(|kind| wanted(*kind));
+    kinds.map(|kind| Tracker::create(dir, kind)).collect()
+}
+
 fn create(path: &Path) -> Result<File, CliError> {
     let file = OpenOptions::new().write(true).create_new(true).open(path);
     file.map_err(CliError::io("create", path))
@@ -251,7 +246,7 @@ fn create(path: &Path) -> Result<File, CliError> {
 
 /// Keeps other processes out of a folder.
 pub(crate) fn lock(dir: &Path) -> Result<FolderLock, CliError> {
-    let command: Vec<String> = std::env::args().collect();
+    let command: Vec<String> = words().collect();
     Ok(FolderLock::acquire(dir, &command.join(" "))?)
 }
 

@@ -19,7 +19,7 @@ pub(crate) enum Models {
 }
 
 impl Models {
-    /// Those of the headline.
+    /// Those of the headline, or of the one that is missing.
     pub fn of(scores: &Scores) -> Self {
         match scores.is_of_clients() {
             true => Self::Clients,
@@ -39,9 +39,9 @@ pub(super) struct Metric {
     /// share something.
     pub train_loss: f64,
     /// Accuracy of the models that the algorithm trains: the mean over the clients' own models, or that of the
-    /// server's model.
+    /// server's model; `null` where nothing tests them.
     pub accuracy: Option<f64>,
-    /// Which of the two `accuracy` is.
+    /// Which of the two `accuracy` is; `null` like it.
     pub accuracy_of: Option<Models>,
     /// Loss of the server's model on the test set; `null` unless all of the model was trained.
     pub test_loss: Option<f64>,
@@ -69,13 +69,13 @@ pub(super) struct Metric {
     /// Accuracy of the late client on its own examples, once it has joined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newcomer_accuracy: Option<f64>,
-    /// BLEU-1 to BLEU-4 of the test images' captions, if the model writes captions.
+    /// BLEU-1 to BLEU-4 of the server's model for the test images, if it writes captions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test_bleu: Option<[f64; 4]>,
-    /// VQA accuracy over all test questions, if the model answers questions.
+    /// VQA accuracy over all test questions, if the model answers questions; clients' own models answer together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test_vqa_accuracy: Option<f64>,
-    /// Perplexity on the test set, if the model predicts next characters.
+    /// Perplexity of the server's model on the test set, if it predicts next characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test_perplexity: Option<f64>,
     /// Area under the ROC curve of the server's model on the test set, if there are two classes.
@@ -141,8 +141,8 @@ impl Metric {
             round: round.number,
             phase,
             train_loss: round.train_loss,
-            accuracy: scores.map(Scores::headline),
-            accuracy_of: scores.map(Models::of),
+            accuracy: scores.and_then(Scores::headline),
+            accuracy_of: scores.and_then(|s| s.headline().map(|_| Models::of(s))),
             test_loss: server.map(|s| s.loss),
             test_accuracy: server.map(|s| s.accuracy),
             validation_accuracy: round.validation_accuracy,
@@ -153,9 +153,9 @@ impl Metric {
             domains: each.domains,
             not_evaluated: scores.map(|s| s.missing.clone()).unwrap_or_default(),
             newcomer_accuracy: scores.and_then(|s| s.late_client),
-            test_bleu: scores.and_then(|s| s.bleu),
+            test_bleu: server.and_then(|s| s.bleu),
             test_vqa_accuracy: scores.and_then(|s| s.vqa_accuracy),
-            test_perplexity: scores.and_then(|s| s.perplexity),
+            test_perplexity: server.and_then(|s| s.perplexity),
             test_auc: server.and_then(|s| s.auc),
             local_auc: scores.and_then(|s| s.local_auc),
             bytes_up: round.bytes_up,

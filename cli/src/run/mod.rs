@@ -50,7 +50,7 @@ pub(crate) use phases::LAST as LAST_PHASE;
 pub(crate) use progress::Progress;
 pub(crate) use resume::{open, resume};
 pub(crate) use run_id::RunId;
-
+pub(crate) use track::Track;
 pub(crate) use training::{Clock, Job};
 
 use crate::catalog::Catalog;
@@ -68,7 +68,10 @@ use summary::Summary;
 pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<ExitCode, CliError> {
     let clock = Clock::start();
     let settings = Settings::resolve(&args.settings, &args.tests, args.spec.as_deref(), args.seed)?;
-    let settings = settings.fitted(catalog)?;
+    let mut settings = settings.fitted(catalog)?;
+    if !args.track.is_empty() {
+        settings.track.clone_from(&args.track);
+    }
     // Unknown names are errors before any data is read.
     let algorithm = catalog.algorithm(&settings.spec, &settings.hypers)?;
     if let Some(out) = &args.out {
@@ -102,8 +105,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<ExitCode, CliErro
             slug(&settings.data.name())
         ))?,
     };
-    let mut folder = Folder::create(&dir, job.config())?;
-    folder.track(&args.track, settings.run.track_clients)?;
+    let folder = Folder::create(&dir, job.config())?;
     let parameters = job.program().parameter_count();
     let mut progress = Progress::of_run(job.settings(), folder.dir(), parameters, args.quiet);
     job.keep_clients(folder.dir())?;

@@ -30,6 +30,8 @@ pub(crate) struct Progress {
     /// Client-steps of the current run, and the seconds that they took.
     steps: u64,
     seconds: f64,
+    /// Whether it was said that nothing tests the clients' own models.
+    told_untested: bool,
 }
 
 enum Show {
@@ -78,6 +80,7 @@ impl Progress {
             every: rounds.div_ceil(lines),
             steps: 0,
             seconds: 0.0,
+            told_untested: false,
         }
     }
 
@@ -99,7 +102,7 @@ impl Progress {
         self.seconds += last.seconds;
         let message = || {
             let scores = report.scores.as_ref().filter(|_| !untrained);
-            let accuracy = scores.map_or(f64::NAN, Scores::headline);
+            let accuracy = scores.and_then(Scores::headline).unwrap_or(f64::NAN);
             let speed = match self.seconds > 0.0 {
                 true => self.steps as f64 / self.seconds,
                 false => 0.0,
@@ -136,6 +139,19 @@ impl Progress {
         self.rounds -= rounds;
         let (title, rounds) = (&self.title, in_rounds(rounds));
         self.note(&format!("{title}the goal is reached: {rounds} left out"));
+    }
+
+    /// Says that nothing tests the clients' own models, once of all runs. It is the reason why a result is
+    /// missing, so that it is said where nothing else is.
+    pub(super) fn tell_untested(&mut self) {
+        if std::mem::replace(&mut self.told_untested, true) {
+            return;
+        }
+        let text = "note: no client has test examples of its own, so that the clients' own models are not tested; choose data or a partition that gives clients some, or test one of the models on the whole test set: fedround eval RUN --client K";
+        match &self.show {
+            Show::Nothing => tell!("{text}"),
+            _ => self.note(text),
+        }
     }
 
     /// Says something above the bar.

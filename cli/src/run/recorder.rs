@@ -1,6 +1,6 @@
 //! Writes each round to the run folder, and shows it.
 
-use fedround::experiment::{Observer, Report, Round, privacy_spent};
+use fedround::experiment::{Observer, Report, Round, Scores, privacy_spent};
 use fedround::privacy::AccountingInputs;
 use fedround_simulation::Simulation;
 
@@ -42,6 +42,9 @@ impl Observer for Recorder<'_> {
         let phase = last.and_then(|last| phase(simulation.program(), last.number, goal));
         if let Some(last) = last.filter(|last| last.scores.is_some()) {
             self.untrained = not_begun(simulation, last.number, goal).is_some();
+            if last.scores.as_ref().is_some_and(are_untested) {
+                self.progress.tell_untested();
+            }
         }
         self.progress
             .round(report, phase.as_deref(), self.untrained);
@@ -78,4 +81,10 @@ impl Recorder<'_> {
             clients.join(", "),
         ));
     }
+}
+
+/// Whether clients have models of their own and none of them has test examples. Of clients at parties that are
+/// away it is not known.
+fn are_untested(scores: &Scores) -> bool {
+    scores.personal && scores.local.is_none() && scores.missing.is_empty()
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use fedround_data::DataLocation;
 use fedround_store::FolderLock;
 use toml::Table;
 
@@ -141,8 +142,15 @@ fn edited(path: &Path, checkpoint: &str) -> Result<Config, CliError> {
         })
     };
     let before = table(&Config::parse(path, checkpoint)?)?;
-    let may_change = |key: &str| key == "rounds" || FREE.contains(&key);
-    match difference(&table(&file)?, &before, &may_change) {
+    let file_table = table(&file)?;
+    let place = |table: &Table| table.get("data")?.as_str()?.parse::<DataLocation>().ok();
+    // Whether the same examples are there is seen when they are read.
+    let moved = match (place(&file_table), place(&before)) {
+        (Some(now), Some(before)) => now.is_own_like(&before),
+        _ => false,
+    };
+    let may_change = |key: &str| key == "rounds" || FREE.contains(&key) || (key == "data" && moved);
+    match difference(&file_table, &before, &may_change) {
         None => Ok(file),
         Some((key, found, expected)) => Err(CliError::EditedConfig {
             path: path.to_owned(),

@@ -60,9 +60,9 @@ pub(crate) struct Summary {
     pub training_begins: Option<usize>,
     pub train_loss: f64,
     /// Accuracy of the models that the algorithm trains: the mean over clients of their own models on their
-    /// own test examples, or that of the server's model on the test set.
+    /// own test examples, or that of the server's model on the test set; `null` where nothing tests them.
     pub accuracy: f64,
-    /// Which of the two `accuracy` is.
+    /// Which of the two `accuracy` is, or would be.
     pub accuracy_of: Models,
     /// The largest accuracy of all evaluations of these models. It is found on the test examples themselves, so it must not
     /// be used to choose a model, and does not estimate accuracy on new data.
@@ -122,7 +122,7 @@ pub(crate) struct Summary {
     /// AUC on the test set of the adversary for each protected attribute, if there were adversaries.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub adversary: Vec<AttributeAuc>,
-    /// BLEU-1 to BLEU-4 of the test images' captions, if the model writes captions.
+    /// BLEU-1 to BLEU-4 of the server's model for the test images, if it writes captions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bleu: Option<[f64; 4]>,
     /// The largest BLEU-4 of all evaluations.
@@ -131,7 +131,7 @@ pub(crate) struct Summary {
     /// VQA accuracy over all test questions, if the model answers questions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vqa_accuracy: Option<f64>,
-    /// Perplexity on the test set, if the model predicts next characters.
+    /// Perplexity of the server's model on the test set, if it predicts next characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub perplexity: Option<f64>,
     /// Accuracy of each client, by its number; `null` if it has no test examples.
@@ -212,7 +212,7 @@ impl Summary {
             trained: report.trained(),
             training_begins: not_begun(run.simulation(), report.rounds(), report.goal_round),
             train_loss: report.train_loss(),
-            accuracy: scores.map_or(f64::NAN, Scores::headline),
+            accuracy: scores.and_then(Scores::headline).unwrap_or(f64::NAN),
             accuracy_of: scores.map(Models::of).unwrap_or_default(),
             best_accuracy: best.map(|point| point.value),
             best_round: best.map(|point| point.round),
@@ -236,10 +236,10 @@ impl Summary {
             newcomer_accuracy: scores.and_then(|scores| scores.late_client),
             ensemble_accuracy: report.ensemble_accuracy,
             adversary: report.adversary.clone(),
-            bleu: scores.and_then(|scores| scores.bleu),
+            bleu: server.and_then(|scores| scores.bleu),
             best_bleu: report.best_bleu(),
             vqa_accuracy: scores.and_then(|scores| scores.vqa_accuracy),
-            perplexity: scores.and_then(|scores| scores.perplexity),
+            perplexity: server.and_then(|scores| scores.perplexity),
             client_accuracy: report.client_accuracy.clone(),
             class_accuracy: classes
                 .map(|(c, a)| ((*c).to_owned(), Value::from(*a)))
@@ -284,5 +284,5 @@ fn chosen(report: &Report) -> Option<f64> {
     let best = report.best.as_ref()?;
     let mut rounds = report.history.iter();
     let round = rounds.find(|round| round.number == best.round)?;
-    Some(round.scores.as_ref()?.headline())
+    round.scores.as_ref()?.headline()
 }

@@ -4,7 +4,7 @@ use super::class_rows::of_classes;
 use super::metric::Models;
 use super::summary::Summary;
 use crate::table::{BORDERS, table};
-use crate::terminal::{bytes, grouped, in_rounds, percent};
+use crate::terminal::{bytes, grouped, in_rounds, nats, percent};
 use fedround::experiment::AttributeAuc;
 use fedround::privacy::{NoiseSource, delta_text};
 use fedround_metrics::clients::ClientSummary;
@@ -186,9 +186,7 @@ fn accuracies(summary: &Summary) -> Vec<(&'static str, String)> {
         }
         _ => String::new(),
     };
-    let loss = summary
-        .test_loss
-        .map(|loss| ("test loss", format!("{loss:.4} nats")));
+    let loss = summary.test_loss.map(|loss| ("test loss", nats(loss)));
     let mut rows = match summary.accuracy_of {
         Models::Clients => {
             let server = |accuracy| {
@@ -217,9 +215,8 @@ fn accuracies(summary: &Summary) -> Vec<(&'static str, String)> {
 
 /// The model that is chosen on validation examples, where there are any.
 fn choice(summary: &Summary) -> Option<String> {
-    let [validation, test] = [summary.validation_accuracy?, summary.chosen_test_accuracy?];
-    let (validation, test) = (percent(validation), percent(test));
-    let round = summary.chosen_round?;
+    let (validation, round) = (percent(summary.validation_accuracy?), summary.chosen_round?);
+    let test = percent(summary.chosen_test_accuracy.unwrap_or(f64::NAN));
     Some(format!(
         "{test}, of round {round}, which has {validation} on validation examples"
     ))

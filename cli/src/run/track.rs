@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::ValueEnum;
+use fedround_store::StoreError;
 use prost::Message;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::CliError;
@@ -18,7 +20,8 @@ pub(super) const TABLE: &str = "metrics.csv";
 pub(super) const CLIENT_TABLE: &str = "clients.csv";
 
 /// A format that metrics are written in beside `metrics.jsonl`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Track {
     /// events.out.tfevents.*, a file of TensorBoard
     Tensorboard,
@@ -26,6 +29,7 @@ pub(crate) enum Track {
     Csv,
     /// A row for each client and each domain in each evaluation.
     #[value(skip)]
+    #[serde(skip)]
     Clients,
 }
 
@@ -92,7 +96,7 @@ impl Tracker {
 
     fn write(&self, bytes: &[u8]) -> Result<(), CliError> {
         let written = self.file.borrow_mut().write_all(bytes);
-        written.map_err(CliError::io("write", &self.path))
+        Ok(written.map_err(StoreError::write(&self.path, bytes.len() as u64))?)
     }
 }
 

@@ -8,7 +8,7 @@ use fedround::experiment::{ExperimentError, Run, privacy_spent};
 #[cfg(feature = "flower")]
 use fedround::federation::Terms;
 use fedround::privacy::{delta_text, smaller_delta};
-use fedround_data::{Dataset, InputEncoding};
+use fedround_data::{DataDigest, Dataset, InputEncoding};
 use fedround_exec::Program;
 use fedround_simulation::Simulation;
 #[cfg(feature = "flower")]
@@ -40,6 +40,8 @@ pub(crate) struct Job {
     /// With all auxiliary networks that are used.
     settings: Settings,
     config: Config,
+    /// As it was read. The run may have set some of its examples aside.
+    data: Arc<Dataset>,
     run: Run,
 }
 
@@ -62,7 +64,8 @@ impl Job {
         checkpoint: Option<&Archive>,
     ) -> Result<Self, CliError> {
         let algorithm = catalog.algorithm(&settings.spec, &settings.hypers)?;
-        let (experiment, rounds) = (catalog.experiment(settings, data)?, settings.rounds);
+        let experiment = catalog.experiment(settings, data.clone())?;
+        let rounds = settings.rounds;
         let run = match checkpoint {
             Some(archive) => experiment.prepare_to_restore(rounds, archive)?,
             None => experiment.prepare(rounds)?,
@@ -73,6 +76,7 @@ impl Job {
                 run: run.settings().clone(),
                 ..settings.clone()
             },
+            data,
             run,
         })
     }
@@ -227,7 +231,10 @@ impl Job {
         let (simulation, keep) = (self.run.simulation(), self.settings.run.keep);
         if report.trained() {
             models::write(folder, simulation, &report, (keep, failure.is_none()))?;
-            let encoding = InputEncoding::of(self.run.data());
+            let encoding = InputEncoding {
+                data: Some(DataDigest::of(&self.data)),
+                ..InputEncoding::of(&self.data)
+            };
             folder.write(INPUTS, json(&encoding)?.as_bytes())?;
         }
         let phases = phase_marks(self.run.program(), &report);
@@ -284,8 +291,13 @@ fn train(
         }
         recorder.failed = recorder.failed.take().or(recorder.folder.check().err());
         let round = job.run.report().rounds();
-        if ended.is_ok() && checkpoints.due(round) {
-            save(job, checkpoints, folder, clock)?;
+        if ended.is_ok()
+            && checkpoints.due(round)
+            && let Err(error) = save(job, checkpoints, folder, clock)
+        {
+            // Of a folder that was deleted meanwhile, the checkpoint at the end makes a new one.
+            let deleted = recorder.failed.take().or(folder.check().err());
+            recorder.failed = Some(deleted.ok_or(error)?);
         }
     }
     if checkpoints.due_at_end(job.run.report().rounds()) {

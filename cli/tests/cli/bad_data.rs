@@ -98,7 +98,7 @@ fn partitions_must_fit() {
 fn a_column_without_values_is_named_to_be_ignored() {
     let place = Place::new();
     place.write("trail.csv", b"a,label,\n1,x,\n3,y,\n,x,\n7,y,\n");
-    for missing in ["stop", "drop"] {
+    for missing in ["stop", "drop", "fill"] {
         for line in ["data info", "run fedavg --data"] {
             fails(
                 &place,
@@ -142,6 +142,32 @@ fn a_column_of_classes_or_clients_without_values_is_named_as_what_it_is() {
                 "empty.csv: column `who`, which names the clients, has no value in any row",
                 "help: --client-column names the column of clients",
             ],
+        );
+    }
+}
+
+/// It is told before there is a run, which would have the name of the corrected command.
+#[test]
+fn only_images_are_augmented() {
+    let place = Place::new();
+    let rows: String = (0..20).map(|i| format!("{i},{}\n", i % 2)).collect();
+    place.write("rows.csv", format!("a,y\n{rows}").as_bytes());
+    place.write_play("plays", ["abcd", "cdab"]);
+    for (data, model, step) in [
+        ("csv:rows.csv --target-column y", "logistic", "crop:2"),
+        (
+            "csv:rows.csv --target-column y",
+            "logistic",
+            "normalise:1:2",
+        ),
+        ("leaf:plays", "char-lstm", "flip"),
+    ] {
+        let line = format!("run fedavg --data {data} --model {model} --augment {step}");
+        let expected = format!("augment: `{step}` changes images, and the examples have none");
+        fails(
+            &place,
+            &format!("{line} --clients 2 --partition iid"),
+            &[&expected, "help: leave --augment out"],
         );
     }
 }
@@ -208,7 +234,10 @@ fn own_data_is_checked_by_every_command_that_trains() {
             "csv:gaps.csv --target-column fraud --missing=skip",
             "stop, drop or fill",
         ),
-        ("images:photos --resize=0", "at least 1, found 0"),
+        (
+            "images:photos --resize=0",
+            "at least 1 and at most 4096 pixels, found 0",
+        ),
         ("parquet:sales.csv --target-column fraud", "Parquet"),
     ];
     for command in &commands {

@@ -180,3 +180,68 @@ fn ctrl_c_keeps_what_is_there_and_says_how_to_go_on() {
     assert!(csv.contains("fedprox,2,unfinished"), "{csv}");
     assert!(place.text("out/curves.csv").lines().count() > 3);
 }
+
+/// Another process that has the clients' states open, a disk that takes no more, and a checkpoint of a later version.
+#[cfg(unix)]
+#[test]
+fn an_error_that_may_pass_loses_no_round() {
+    use std::process::Command;
+
+    use crate::interrupted::{same, signal, start, wait_for};
+    use crate::support::program;
+
+    let place = Place::new();
+    let settings = SMALL.replace("--rounds 4", "--rounds 120 --checkpoint rounds:2");
+    let line = |out: &str| {
+        format!("compare scaffold {settings} --client-memory 10KB --seeds 1 --quiet --out {out}")
+    };
+    place.success(&line("whole"));
+    let (again, run) = (line("out"), "out/scaffold-seed1");
+    let child = start(&place, &again);
+    wait_for(&place.path(&format!("{run}/metrics.jsonl")), 10);
+    let output = signal(child, "INT");
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    let folder = format!("{run}/checkpoints");
+    let checkpoints = || {
+        let names = place.files(&folder).into_iter();
+        let paths = names.map(|name| format!("{folder}/{name}"));
+        paths
+            .map(|path| (place.read(&path), path))
+            .collect::<Vec<_>>()
+    };
+    let before = checkpoints();
+    let kept = |text: &str, reason: &str| {
+        assert!(text.contains(reason), "{text}");
+        assert!(!text.contains("starts again"), "{text}");
+        assert!(checkpoints() == before, "{reason}");
+    };
+
+    let states = fs::File::open(place.path(&format!("{run}/clients.redb"))).unwrap();
+    states.lock_shared().unwrap();
+    kept(&place.failure(&again, 1), "is open in another process");
+    drop(states);
+
+    let mut shell = Command::new("sh");
+    let script = format!("trap '' XFSZ; ulimit -f 40; exec \"$0\" {again}");
+    let shell = shell.current_dir(place.path("")).args(["-c", &script]);
+    let output = shell.arg(program()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    kept(&stderr(&output), "clients.redb: I/O error: File too large");
+
+    let change = |version: u8| {
+        for (mut bytes, path) in checkpoints() {
+            bytes["FEDROUND".len()] = version;
+            place.write(&path, &bytes);
+        }
+    };
+    change(2);
+    let text = place.failure(&again, 1);
+    change(1);
+    kept(&text, "it has version 2 of the format");
+
+    let output = place.output(&again);
+    let text = stderr(&output);
+    assert!(output.status.success(), "{text}");
+    assert!(!text.contains("starts again"), "{text}");
+    same(&place, run, "whole/scaffold-seed1");
+}

@@ -6,7 +6,7 @@ use std::thread;
 
 use assert_cmd::Command;
 
-use crate::support::{Place, TEST, TRAIN, stderr};
+use crate::support::{Place, TEST, TRAIN, in_one_line, stderr};
 
 #[test]
 fn list_says_what_is_there() {
@@ -50,6 +50,31 @@ fn previews_are_sheets_of_the_classes() {
         bar.collect::<Vec<_>>()
     };
     assert_eq!((bright(0), bright(9)), (vec![0, 1], vec![18, 19]));
+}
+
+/// Neither the table that is looked at, nor a file whose name says that it is something else.
+#[test]
+fn sheets_replace_no_other_files() {
+    let place = Place::new();
+    let table = b"a,y\n1,p\n2,q\n3,p\n4,q\n5,p\n6,q\n";
+    place.write("t.csv", table);
+    for name in ["t.csv", "sheet.jpg", "sheet"] {
+        let text = place.failure(&format!("data preview mnist --out {name}"), 2);
+        let expected = "expected the name of a sheet of images to end in .png";
+        assert!(in_one_line(&text).contains(expected), "{text}");
+    }
+    assert_eq!(place.read("t.csv"), table);
+    // A sheet is replaced as a whole, and leaves no other file behind.
+    place.write("old/sheet.PNG", b"older");
+    place.success("data preview mnist --out old/sheet.PNG");
+    assert!(image::load_from_memory(&place.read("old/sheet.PNG")).is_ok());
+    assert_eq!(place.files("old"), ["sheet.PNG"]);
+    // Rows are printed.
+    let line = "data preview csv:t.csv --target-column y --out rows.png";
+    let text = place.failure(line, 1);
+    assert!(text.contains("--out is the file of a sheet"), "{text}");
+    assert!(text.contains("`t.csv` has no images"), "{text}");
+    assert!(!place.path("rows.png").exists());
 }
 
 #[test]
@@ -124,11 +149,7 @@ fn fetch(place: &Place, mirror: &str) -> Command {
 #[test]
 fn nobody_there_says_how_to_get_the_files() {
     let place = Place::new();
-    let free = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
-    let output = fetch(&place, &format!("http://{free}")).output().unwrap();
+    let output = fetch(&place, "http://127.0.0.1:1").output().unwrap();
     let text = stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
     for part in ["cannot reach", "Get the four .gz files", "DIR is new"] {

@@ -5,6 +5,8 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Command, Output};
+use std::thread;
+use std::time::Duration;
 
 use crate::interrupted::{metrics, same, start, wait_for};
 use crate::support::{Place, SMALL, program, skipped, stderr};
@@ -190,17 +192,22 @@ fn deleted_states_of_clients_are_noticed_and_kept() {
 
 #[test]
 fn a_deleted_folder_comes_back_with_its_last_round() {
-    let place = Place::new();
-    let child = start(&place, &line("out", 10_000_000));
-    wait_for(&place.path("out/metrics.jsonl"), 9);
-    // At once, as no deletion of many files is.
-    fs::rename(place.path("out"), place.path("gone")).unwrap();
-    let output = child.wait_with_output().unwrap();
-    let text = stderr(&output);
-    assert_eq!(output.status.code(), Some(1), "{text}");
-    // Whichever of the two is looked for first after that.
-    let noticed = |file: &str| text.contains(&format!("out/{file} was deleted"));
-    assert!(noticed("config.toml") || noticed("clients.redb"), "{text}");
+    let mut place = Place::new();
+    // Also while a checkpoint is written, which is some of the time.
+    for milliseconds in (0..24).step_by(2) {
+        place = Place::new();
+        let child = start(&place, &line("out", 10_000_000));
+        wait_for(&place.path("out/metrics.jsonl"), 9);
+        thread::sleep(Duration::from_millis(milliseconds));
+        // At once, as no deletion of many files is.
+        fs::rename(place.path("out"), place.path("gone")).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        // Whichever of the two is looked for first after that.
+        let noticed = |file: &str| text.contains(&format!("out/{file} was deleted"));
+        assert!(noticed("config.toml") || noticed("clients.redb"), "{text}");
+    }
     let last = place.files("out/checkpoints").pop().unwrap();
     let done: usize = last["round-".len()..last.len() - ".ckpt".len()]
         .parse()

@@ -15,6 +15,7 @@ mod bad_data;
 mod bad_input;
 mod bench;
 mod book;
+mod changed_data;
 mod client_states;
 mod cohort_note;
 mod compare;
@@ -27,6 +28,7 @@ mod edited_config;
 mod exactness;
 mod experiment;
 mod explain;
+mod extended;
 mod faults;
 #[cfg(feature = "flower")]
 mod federation;
@@ -56,6 +58,7 @@ mod reproduce;
 mod reproduced_rows;
 mod resume;
 mod run;
+mod signals;
 mod suggestions;
 #[cfg(feature = "flower")]
 #[path = "../../../runtime/flower/tests/superlink/server.rs"]
@@ -66,6 +69,7 @@ mod sweep;
 mod track;
 mod trained;
 mod traps;
+mod untested_clients;
 mod weights;
 mod width;
 mod words;

@@ -105,11 +105,12 @@ fn a_checkpoint_of_other_data_is_refused() {
     let mut images = place.read(file);
     *images.last_mut().unwrap() ^= 1;
     place.write(file, &images);
-    let text = place.failure("resume out --rounds 6", 1);
     let expected = "`mnist` is no longer what out was trained on: it has other examples; restore";
-    assert!(text.contains(expected), "{text}");
-    assert_eq!(place.text("out/manifest.json"), before);
-    place.success("eval out");
+    for line in ["resume out --rounds 6", "eval out"] {
+        let text = place.failure(line, 1);
+        assert!(text.contains(expected), "{line}: {text}");
+        assert_eq!(place.text("out/manifest.json"), before);
+    }
 }
 
 /// Of equal settings and equal data, so that nothing but the run's number tells them apart.

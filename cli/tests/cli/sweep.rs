@@ -95,12 +95,12 @@ fn sweeps_without_an_end_and_folders_of_others_are_refused() {
     assert!(text.contains("`run` holds a run"), "{text}");
 }
 
-/// Four candidates for 20 rounds, two for 40, one for 80.
+/// Four candidates for 100 rounds, two for 200, one for 400.
 #[cfg(unix)]
 fn halving(out: &str) -> String {
-    let small = SMALL.replace("--rounds 4", "--rounds 80");
+    let small = SMALL.replace("--rounds 4", "--rounds 400");
     format!(
-        "sweep fedprox {small} --eval-every 20 --validation 0.2 --grid lr=0.0001,0.001,0.01,0.1 --halving 2 --seeds 1 --out {out}"
+        "sweep fedprox {small} --eval-every 100 --validation 0.2 --grid lr=0.0001,0.001,0.01,0.1 --halving 2 --seeds 1 --out {out}"
     )
 }
 
@@ -111,7 +111,7 @@ fn halving_continues_only_the_best() {
     let output = place.output(&halving("whole"));
     let notes = stderr(&output);
     assert!(output.status.success(), "{notes}");
-    for (candidates, rounds) in [(4, 20), (2, 40), (1, 80)] {
+    for (candidates, rounds) in [(4, 100), (2, 200), (1, 400)] {
         let rung = format!(
             "halving: {candidates} of 4 candidates, each to {rounds} rounds\n{candidates} runs, into"
         );
@@ -130,8 +130,8 @@ fn halving_continues_only_the_best() {
     };
     let mut sorted = rounds("whole");
     sorted.sort_unstable();
-    assert_eq!(sorted, [20, 20, 40, 80]);
-    let last = rounds("whole").iter().position(|n| *n == 80).unwrap();
+    assert_eq!(sorted, [100, 100, 200, 400]);
+    let last = rounds("whole").iter().position(|n| *n == 400).unwrap();
     let best = folders("whole")[last].clone();
     let chosen = place.json("whole/comparison.json")["algorithms"][0]["algorithm"].clone();
     let chosen = chosen.as_str().unwrap().replace([' ', '=', '.'], "-");
@@ -142,12 +142,13 @@ fn halving_continues_only_the_best() {
         assert_eq!(run["status"], "complete", "{run}");
         let folder = run["folder"].as_str().unwrap();
         let metrics = place.text(&format!("whole/{folder}/metrics.jsonl"));
-        let round: Value = serde_json::from_str(metrics.lines().nth(19).unwrap()).unwrap();
+        let round: Value = serde_json::from_str(metrics.lines().nth(99).unwrap()).unwrap();
         let accuracy = round["validation_accuracy"].as_f64().unwrap();
         (run["rounds"].as_u64().unwrap(), accuracy)
     };
     let runs = json["runs"].as_array().unwrap().iter();
-    let (ended, went_on): (Vec<_>, Vec<_>) = runs.map(after_the_first).partition(|run| run.0 == 20);
+    let (ended, went_on): (Vec<_>, Vec<_>) =
+        runs.map(after_the_first).partition(|run| run.0 == 100);
     assert_eq!((ended.len(), went_on.len()), (2, 2));
     assert!(
         went_on
@@ -155,7 +156,20 @@ fn halving_continues_only_the_best() {
             .all(|on| ended.iter().all(|end| on.1 >= end.1)),
         "{went_on:?} and {ended:?}"
     );
-    // It is the run of 80 rounds that was never stopped.
+    // The table of candidates says after how many rounds each accuracy is.
+    let page = place.text("whole/comparison.md");
+    let table = page
+        .lines()
+        .skip_while(|line| !line.starts_with("| candidate"));
+    let told = table.map(|line| line.split('|').nth(3).unwrap_or_default().trim());
+    let mut told: Vec<&str> = told.take(2 + 4).collect();
+    told[2..].sort_unstable();
+    assert_eq!(
+        (told[0], &told[2..]),
+        ("rounds", &["100", "100", "200", "400"][..]),
+        "{page}"
+    );
+    // It is the run of 400 rounds that was never stopped.
     place.success(&format!(
         "run --config whole/{best}/config.toml --quiet --out direct"
     ));
@@ -165,8 +179,8 @@ fn halving_continues_only_the_best() {
     for how in ["INT", "KILL"] {
         let line = halving(how);
         let child = start(&place, &line);
-        // It has 41 to 80 rounds only in the last stage.
-        wait_for(&place.path(&format!("{how}/{best}/metrics.jsonl")), 41);
+        // It has 201 to 400 rounds only in the last stage.
+        wait_for(&place.path(&format!("{how}/{best}/metrics.jsonl")), 201);
         let output = signal(child, how);
         assert!(!output.status.success(), "{how}: it had ended");
         let output = place.output(&line);

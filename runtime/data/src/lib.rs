@@ -37,7 +37,7 @@ pub mod text;
 
 pub use augment::{Augment, AugmentError};
 pub use dataset::{
-    Column, ColumnError, Dataset, Element, Examples, InputEncoding, InputValues, Scale,
+    Column, ColumnError, DataDigest, Dataset, Element, Examples, InputEncoding, InputValues, Scale,
 };
 pub use datasets::{DATASETS, adult, load, synth};
 pub use error::DataError;

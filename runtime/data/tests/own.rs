@@ -125,3 +125,20 @@ fn options_belong_to_kinds_of_data() {
         "DIR/none.csv does not exist"
     );
 }
+
+#[test]
+fn a_side_of_images_has_a_limit() {
+    let root = folder(&[]);
+    for found in [0, 4097, usize::MAX] {
+        let resize = ReadOptions {
+            resize: Some(found),
+            ..ReadOptions::default()
+        };
+        assert_eq!(
+            message(&root, "images:DIR", resize),
+            format!(
+                "resize: expected a height and width of at least 1 and at most 4096 pixels, found {found}"
+            )
+        );
+    }
+}

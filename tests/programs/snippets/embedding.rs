@@ -21,7 +21,7 @@ fn experiment() -> Experiment {
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fedround::experiment::{Observer, Report, Status};
+use fedround::experiment::{Observer, Report, Scores, Status};
 use fedround::simulation::Simulation;
 
 struct Job {
@@ -42,8 +42,8 @@ impl Observer for Job {
         // tracing::info!(job = self.id, round = round.number, loss = round.train_loss);
         println!("job {}, round {}", self.id, round.number);
         println!("loss {}", round.train_loss);
-        if let Some(scores) = &round.scores {
-            println!("accuracy {}", scores.headline());
+        if let Some(accuracy) = round.scores.as_ref().and_then(Scores::headline) {
+            println!("accuracy {accuracy}");
         }
     }
 }

@@ -1,12 +1,13 @@
 //! Checksums of downloaded files.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 use md5::Md5;
-use sha2::Sha256;
+use sha2::{Digest, Sha256};
 
-use crate::digest;
+use crate::digest::hex;
 
 /// A published checksum, in lower-case hexadecimal digits.
 #[derive(Clone, Copy, Debug)]
@@ -31,10 +32,25 @@ impl Checksum {
 
     /// The sum of this kind of a file.
     pub fn of_file(self, path: &Path) -> io::Result<String> {
-        let (digest, _) = match self {
-            Self::Md5(_) => digest::of_file::<Md5>(path)?,
-            Self::Sha256(_) => digest::of_file::<Sha256>(path)?,
-        };
-        Ok(digest)
+        self.of_rest(&mut File::open(path)?)
+    }
+
+    /// The sum of this kind of what an open file has from here on: on Windows, a file that is locked can be read in no
+    /// other way.
+    pub fn of_rest(self, file: &mut File) -> io::Result<String> {
+        match self {
+            Self::Md5(_) => of_rest::<Md5>(file),
+            Self::Sha256(_) => of_rest::<Sha256>(file),
+        }
+    }
+}
+
+fn of_rest<D: Digest>(file: &mut File) -> io::Result<String> {
+    let (mut digest, mut piece) = (D::new(), vec![0; 1 << 16]);
+    loop {
+        match file.read(&mut piece)? {
+            0 => return Ok(hex(&digest.finalize())),
+            n => digest.update(&piece[..n]),
+        }
     }
 }

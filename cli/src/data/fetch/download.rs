@@ -1,7 +1,7 @@
 //! Downloads one file over HTTP, and tries again if the connection breaks.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -20,12 +20,13 @@ pub(super) enum Outcome {
 }
 
 /// A server that says nothing for this long is not there.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 30 });
 
 /// Gets the file at `url` to `target`, unless it is there with the right sum. What
 /// has come so far is in `target.part`, from whose end an interrupted download goes
-/// on; `target` appears when it is whole and its sum is right. `report` hears how
-/// many bytes there are, and of how many.
+/// on; `target` appears when it is whole and its sum is right. Only one process at a
+/// time writes to `target.part`. `report` hears how many bytes there are, and of
+/// how many.
 pub(super) fn download(
     url: &str,
     target: &Path,
@@ -47,12 +48,17 @@ pub(super) fn download(
         }
     }
     let part = PathBuf::from(format!("{}.part", target.display()));
-    let start = fs::metadata(&part).map_or(0, |m| m.len());
-    if !transfer(url, &part, start, report)? {
-        // What was there is no beginning of the file.
-        transfer(url, &part, 0, report)?;
-    }
-    let found = sum.of_file(&part).map_err(failed("read", &part))?;
+    let mut start = fs::metadata(&part).map_or(0, |m| m.len());
+    // It stays locked until it has another name.
+    let mut file = loop {
+        match transfer(url, &part, start, report)? {
+            Some(file) => break file,
+            // What was there is no beginning of the file.
+            None => start = 0,
+        }
+    };
+    let found = file.rewind().and_then(|()| sum.of_rest(&mut file));
+    let found = found.map_err(failed("read", &part))?;
     if found != sum.text() {
         fs::remove_file(&part).map_err(failed("remove", &part))?;
         return Err(FetchError::Checksum {
@@ -66,19 +72,19 @@ pub(super) fn download(
     Ok(Outcome::Fetched)
 }
 
-/// Appends to `part` what follows its first `start` bytes; `false` if the server
-/// has no such bytes.
+/// Appends to `part` what follows its first `start` bytes, and gives it, locked;
+/// `None` if the server has no such bytes.
 fn transfer(
     url: &str,
     part: &Path,
     start: u64,
     report: &mut dyn FnMut(u64, Option<u64>),
-) -> Result<bool, FetchError> {
+) -> Result<Option<File>, FetchError> {
     let response = request(url, start)?;
     let start = match response.status().as_u16() {
         200 => 0,
         206 if starts_at(&response, start) => start,
-        206 | 416 if start > 0 => return Ok(false),
+        206 | 416 if start > 0 => return Ok(None),
         status => {
             let url = url.to_owned();
             return Err(FetchError::Status { url, status });
@@ -92,22 +98,24 @@ fn transfer(
         source,
     };
     create_parent(part)?;
-    let mut file = open(part, start).map_err(failed)?;
+    let mut file = open(part, start)?;
     let (mut found, mut piece) = (start, vec![0; 1 << 16]);
-    // A body that ends early is an error of the reader, or short.
-    while let Ok(n @ 1..) = body.read(&mut piece) {
+    let mut read = body.read(&mut piece);
+    while let Ok(n @ 1..) = read {
         file.write_all(&piece[..n]).map_err(failed)?;
         found += n as u64;
         report(found, expected);
+        read = body.read(&mut piece);
     }
     file.flush().map_err(failed)?;
-    match expected {
-        Some(n) if n != found => Err(FetchError::BreaksOff {
+    // A body that ends early is an error of the reader, as silence is, or short.
+    match expected.map_or(read.is_ok(), |n| n == found) {
+        true => Ok(Some(file)),
+        false => Err(FetchError::BreaksOff {
             url: url.to_owned(),
             found,
             expected,
         }),
-        _ => Ok(true),
     }
 }
 
@@ -115,7 +123,9 @@ fn request(url: &str, start: u64) -> Result<Response<Body>, FetchError> {
     let config = Agent::config_builder()
         .http_status_as_error(false)
         .timeout_connect(Some(PATIENCE))
-        .timeout_recv_response(Some(PATIENCE));
+        .timeout_recv_response(Some(PATIENCE))
+        // A file may take hours, but not a piece of it.
+        .timeout_per_read(Some(PATIENCE));
     let agent = config.build().new_agent();
     let mut request = agent.get(url);
     if start > 0 {
@@ -134,11 +144,32 @@ fn starts_at(response: &Response<Body>, start: u64) -> bool {
     range.starts_with(&format!("bytes {start}-"))
 }
 
-fn open(part: &Path, start: u64) -> io::Result<File> {
-    match start {
-        0 => File::create(part),
-        _ => OpenOptions::new().append(true).open(part),
+/// Opens `part` behind its first `start` bytes, and keeps other processes away from
+/// it until it is closed.
+fn open(part: &Path, start: u64) -> Result<File, FetchError> {
+    let path = || part.to_path_buf();
+    let failed = |source| FetchError::File {
+        action: "write",
+        path: path(),
+        source,
+    };
+    let mut options = OpenOptions::new();
+    // Not emptied before it is ours.
+    let options = options.create(start == 0).truncate(false);
+    let mut file = options.read(true).write(true).open(part).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Err(FetchError::Busy { path: path() }),
+        Err(TryLockError::Error(source)) => return Err(failed(source)),
     }
+    // Until then, another process may have gone on with it, or given it its last name.
+    let found = file.metadata().map_err(failed)?.len();
+    if !part.exists() || (start > 0 && start != found) {
+        return Err(FetchError::Busy { path: path() });
+    }
+    file.set_len(start).map_err(failed)?;
+    file.seek(SeekFrom::End(0)).map_err(failed)?;
+    Ok(file)
 }
 
 fn create_parent(path: &Path) -> Result<(), FetchError> {

@@ -36,6 +36,8 @@ pub(crate) enum FetchError {
         expected: &'static str,
         found: String,
     },
+    #[error("{} is being fetched by another process; wait until that has ended", path.display())]
+    Busy { path: PathBuf },
     #[error("cannot {action} {}: {source}", path.display())]
     File {
         action: &'static str,

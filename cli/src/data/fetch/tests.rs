@@ -8,6 +8,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use flate2::write::GzEncoder;
 
@@ -21,7 +22,10 @@ const SUM: Checksum =
     Checksum::Sha256("d0466805fc9c8f28916b46a2f767174a9a598abafcbb68adc14384400a17100a");
 const MD5: Checksum = Checksum::Md5("f678c248bc4a77984cebbb84898e8773");
 
-/// A server of [`CONTENTS`] that breaks off after some bytes of its first answer.
+/// Between two pieces of a slow answer. A download waits longer for one, but not as long as three pauses take.
+const PAUSE: Duration = Duration::from_millis(800);
+
+/// A server of [`CONTENTS`] that breaks off after some bytes of its first answer, or is slow and falls silent there.
 struct Server {
     url: String,
     /// The `Range` of each request.
@@ -30,14 +34,21 @@ struct Server {
 
 impl Server {
     fn new(first: usize, knows_ranges: bool) -> Self {
+        Self::start(first, knows_ranges, false)
+    }
+
+    fn start(first: usize, knows_ranges: bool, slow: bool) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/file.bin", listener.local_addr().unwrap());
         let ranges = Arc::new(Mutex::new(Vec::new()));
         let heard = ranges.clone();
         thread::spawn(move || {
-            let mut limit = first;
+            let (mut limit, mut open) = (first, vec![]);
             for stream in listener.incoming() {
-                answer(stream.unwrap(), limit, knows_ranges, &heard);
+                let stream = stream.unwrap();
+                open.extend(slow.then(|| stream.try_clone().unwrap()));
+                let pause = if slow { PAUSE } else { Duration::ZERO };
+                answer(stream, (limit, pause), knows_ranges, &heard);
                 limit = usize::MAX;
             }
         });
@@ -45,8 +56,13 @@ impl Server {
     }
 }
 
-/// Answers one request with up to `limit` bytes, after its range was noted.
-fn answer(mut stream: TcpStream, limit: usize, knows_ranges: bool, heard: &Mutex<Vec<String>>) {
+/// Answers one request with up to `limit` bytes, with pauses, after its range was noted.
+fn answer(
+    mut stream: TcpStream,
+    (limit, pause): (usize, Duration),
+    knows_ranges: bool,
+    heard: &Mutex<Vec<String>>,
+) {
     let lines = BufReader::new(stream.try_clone().unwrap()).lines();
     let head: Vec<_> = lines
         .map(Result::unwrap)
@@ -79,7 +95,11 @@ fn answer(mut stream: TcpStream, limit: usize, knows_ranges: bool, heard: &Mutex
     let head =
         format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
     stream.write_all(head.as_bytes()).unwrap();
-    stream.write_all(&body[..length.min(limit)]).unwrap();
+    for piece in body[..length.min(limit)].chunks(10) {
+        // Whoever asked may have gone away.
+        let _ = stream.write_all(piece);
+        thread::sleep(pause);
+    }
 }
 
 fn run(server: &Server, target: &Path, sum: Checksum) -> Result<Outcome, FetchError> {
@@ -118,6 +138,38 @@ fn an_interrupted_download_goes_on() {
     }
 }
 
+/// The next time, all comes: slowly, but without so long a silence.
+#[test]
+fn a_server_that_falls_silent_is_not_waited_for() {
+    let (server, folder) = (Server::start(5, true, true), tempfile::tempdir().unwrap());
+    let target = folder.path().join("file.bin");
+    let error = run(&server, &target, SUM).unwrap_err();
+    let broken = matches!(error, FetchError::BreaksOff { found: 5, .. });
+    assert!(broken, "{error}");
+    assert_eq!(run(&server, &target, SUM).unwrap(), Outcome::Fetched);
+    assert_eq!(fs::read(&target).unwrap(), CONTENTS);
+    assert_eq!(*server.ranges.lock().unwrap(), ["", "bytes=5-"]);
+}
+
+#[test]
+fn a_file_that_another_process_fetches_is_left_alone() {
+    let (server, folder) = (Server::new(usize::MAX, true), tempfile::tempdir().unwrap());
+    let target = folder.path().join("file.bin");
+    let part = folder.path().join("file.bin.part");
+    // With bytes, and none yet.
+    for found in [5, 0] {
+        fs::write(&part, &CONTENTS[..found]).unwrap();
+        let other = File::open(&part).unwrap();
+        other.lock().unwrap();
+        let error = run(&server, &target, SUM).unwrap_err();
+        assert!(matches!(error, FetchError::Busy { .. }), "{error}");
+        drop(other);
+        assert_eq!(fs::read(&part).unwrap(), &CONTENTS[..found]);
+    }
+    assert_eq!(run(&server, &target, SUM).unwrap(), Outcome::Fetched);
+    assert_eq!(fs::read(&target).unwrap(), CONTENTS);
+}
+
 #[test]
 fn a_beginning_that_is_too_long_is_fetched_anew() {
     let (server, folder) = (Server::new(usize::MAX, true), tempfile::tempdir().unwrap());
@@ -142,13 +194,9 @@ fn a_wrong_file_is_not_kept() {
 
 #[test]
 fn nobody_there_is_an_error() {
-    let free = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let url = format!("http://{free}/file.bin");
-    let error = download(&url, &folder.path().join("f"), SUM, &mut |_, _| ()).unwrap_err();
+    let url = "http://127.0.0.1:1/file.bin";
+    let error = download(url, &folder.path().join("f"), SUM, &mut |_, _| ()).unwrap_err();
     assert!(matches!(error, FetchError::Reach { .. }), "{error}");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }

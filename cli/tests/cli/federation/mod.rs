@@ -70,7 +70,7 @@ fn a_killed_party_comes_back(server: &SuperLink) {
     let (place, spec) = (Place::new(), "scaffold");
     let [first, _second] = parties(&place, server, spec);
     let line = coordinator(server, spec).replace("--rounds 4", "--rounds 8");
-    let coordinator = Process::start(&place, &format!("{line} --deadline 10 --quiet"));
+    let coordinator = Process::start(&place, &format!("{line} --deadline 30 --quiet"));
     let start = Instant::now();
     while !place.path("scaffold-0-4/clients.ckpt").exists() {
         assert!(
@@ -151,6 +151,8 @@ fn other_programs_are_refused(server: &SuperLink) {
     // Another learning rate is another program.
     place.write("approved", format!("{hash} fedprox in May\n").as_bytes());
     let party = Process::start(&place, &format!("{line} --approve approved"));
+    // It writes this when it is online. Before that, the coordinator below would not wait for it.
+    until("the party is online", || place.path("p/node.json").exists());
     let other = coordinator(server, "fedprox").replace("--min-parties 2", "--min-parties 1");
     let other = other.replace("--rounds 4", "--rounds 1");
     let other = format!("{other} --set lr=0.05 --patience 1");

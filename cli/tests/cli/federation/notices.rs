@@ -23,6 +23,9 @@ pub fn both_sides_say_why_a_party_is_left_out(server: &SuperLink) {
         Process::start(&place, &line).end()
     };
     let other = party("other", "--seed 2");
+    until("the party is online", || {
+        place.path("other/node.json").exists()
+    });
     let text = stderr(&coordinate("first", "--patience 8"));
     let why = "this party has the seed 2, the coordinator has 1";
     assert_eq!(text.matches(why).count(), 1, "{text}");

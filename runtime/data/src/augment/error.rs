@@ -33,4 +33,14 @@ pub enum AugmentError {
         /// The images' channels.
         channels: usize,
     },
+    /// There are no images to change.
+    #[error(
+        "augment: `{steps}` changes images, and the examples have none: their shape is {shape:?}"
+    )]
+    NotImages {
+        /// The steps.
+        steps: String,
+        /// The shape of an example.
+        shape: Vec<usize>,
+    },
 }

@@ -158,8 +158,13 @@ fn slips_are_explained() {
     assert!(error("crop:4,filp").starts_with("unknown step `filp` (did you mean `flip`?)"));
     assert_eq!(
         error("crop"),
-        "bad step `crop`: expected a number of pixels, as in crop:4"
+        "bad step `crop`: expected at most 16384 pixels, as in crop:4"
     );
+    assert_eq!(
+        error("resize:16385"),
+        "bad step `resize:16385`: expected 1 to 16384 pixels, as in resize:224"
+    );
+    assert!("crop:16384,resize:16384".parse::<Augment>().is_ok());
     assert_eq!(
         error("rotate:200"),
         "bad step `rotate:200`: expected degrees from 0 to 180, as in rotate:15"

@@ -41,7 +41,7 @@ impl FromStr for Transform {
             "crop" => whole(argument)
                 .filter(|&pad| pad <= LARGEST)
                 .map(|pad| Self::Crop { pad })
-                .ok_or_else(|| bad("a number of pixels, as in crop:4")),
+                .ok_or_else(|| bad("at most 16384 pixels, as in crop:4")),
             "flip" if argument.is_none() => Ok(Self::Flip),
             "flip" => Err(bad("flip alone")),
             "rotate" => argument
@@ -52,7 +52,7 @@ impl FromStr for Transform {
             "resize" => whole(argument)
                 .filter(|side| (1..=LARGEST).contains(side))
                 .map(|side| Self::Resize { side })
-                .ok_or_else(|| bad("a number of pixels, as in resize:224")),
+                .ok_or_else(|| bad("1 to 16384 pixels, as in resize:224")),
             "normalise" => argument
                 .and_then(normalise)
                 .ok_or_else(|| bad("means and deviations other than 0, as in normalise:0.5:0.25")),
@@ -64,8 +64,8 @@ impl FromStr for Transform {
     }
 }
 
-/// The largest side of an image, in pixels.
-const LARGEST: usize = 1 << 14;
+/// The largest side of an image, in pixels. Errors name it.
+const LARGEST: usize = 16_384;
 
 fn normalise(argument: &str) -> Option<Transform> {
     let (mean, std) = argument.split_once(':')?;

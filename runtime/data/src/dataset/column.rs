@@ -16,7 +16,7 @@ use crate::formats::ImageFiles;
 pub struct Column {
     name: Arc<str>,
     shape: Arc<[usize]>,
-    store: Store,
+    pub(super) store: Store,
     /// The place of each example in the store. `None` for the store's own order.
     rows: Option<Arc<[usize]>>,
 }
@@ -269,8 +269,17 @@ impl Column {
         (0..self.len()).for_each(|i| self.store.show(self.at(i), features, visit));
     }
 
+    /// The same, but of image files what tells their contents apart.
+    pub(super) fn show_contents(&self, visit: &mut dyn FnMut(&[u8])) {
+        let Store::Images(files, _) = &self.store else {
+            return self.show(visit);
+        };
+        let places: Vec<usize> = (0..self.len()).map(|i| self.at(i)).collect();
+        files.marks(&places).iter().for_each(|mark| visit(mark));
+    }
+
     /// The place of example `index` in the store.
-    fn at(&self, index: usize) -> usize {
+    pub(super) fn at(&self, index: usize) -> usize {
         self.rows.as_ref().map_or(index, |rows| rows[index])
     }
 

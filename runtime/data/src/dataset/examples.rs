@@ -1,6 +1,8 @@
 //! Examples: columns and labels of equal length.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+
+use md5::{Digest, Md5};
 
 use super::{Column, ColumnError, Scale};
 use crate::DataError;
@@ -14,6 +16,8 @@ pub struct Examples {
     /// At least one column.
     columns: Arc<[Column]>,
     labels: Arc<[u16]>,
+    /// Known once somebody has asked for it.
+    digest: OnceLock<String>,
 }
 
 impl Examples {
@@ -42,6 +46,7 @@ impl Examples {
         Self {
             columns: Arc::new([Column::of_images(shape, bytes, scale)]),
             labels: labels.into(),
+            digest: OnceLock::new(),
         }
     }
 
@@ -74,6 +79,7 @@ impl Examples {
         Ok(Self {
             columns: columns.into(),
             labels,
+            digest: OnceLock::new(),
         })
     }
 
@@ -88,6 +94,26 @@ impl Examples {
         }
         let labels: Vec<u8> = self.labels.iter().flat_map(|y| y.to_le_bytes()).collect();
         visit(&labels);
+    }
+
+    /// A digest of columns and labels, without scales, which a dataset has in its encoding. Of image files it is that
+    /// of their contents when it was first asked for.
+    pub(super) fn digest(&self) -> &str {
+        if let Some(known) = self.digest.get() {
+            return known;
+        }
+        // Not inside `get_or_init`: threads that read image files must not wait there for each other.
+        let mut hasher = Md5::new();
+        for column in self.columns() {
+            let head = (column.name(), column.shape(), column.len());
+            hasher.update(format!("{head:?}"));
+            column.show_contents(&mut |bytes| hasher.update(bytes));
+        }
+        for label in self.labels() {
+            hasher.update(label.to_le_bytes());
+        }
+        let digest = format!("{:x}", hasher.finalize());
+        self.digest.get_or_init(|| digest)
     }
 
     /// The number of examples.
@@ -215,6 +241,7 @@ impl Examples {
         Self {
             columns: self.columns.iter().map(|c| c.subset(&rows)).collect(),
             labels: indices.iter().map(|&i| self.labels[i]).collect(),
+            digest: OnceLock::new(),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Column, ColumnError, Dataset, Examples, Scale, input_shape};
+use super::{Column, ColumnError, DataDigest, Dataset, Examples, Scale, input_shape};
 use crate::DataError;
 use crate::own::{NumberScale, TableEncoder};
 
@@ -24,6 +24,9 @@ pub struct InputEncoding {
     /// The number of words of the vocabulary, for data with texts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<usize>,
+    /// Which examples they were, if whoever keeps the encoding wants to recognise them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<DataDigest>,
 }
 
 /// How the numbers of an example are made.
@@ -54,7 +57,7 @@ impl InputValues {
 }
 
 impl InputEncoding {
-    /// The encoding of a dataset.
+    /// The encoding of a dataset, without its digest, which takes time.
     pub fn of(data: &Dataset) -> Self {
         let x = data.test.x();
         let values = match (&data.table, x.scale()) {
@@ -71,6 +74,7 @@ impl InputEncoding {
             shape: x.shape().to_vec(),
             values,
             words: data.language.as_ref().map(|of| of.vocabulary.len()),
+            data: None,
         }
     }
 
@@ -95,7 +99,7 @@ impl InputEncoding {
         input_shape("x", &self.shape)
     }
 
-    /// What differs first in another encoding, in words; `None` if nothing does.
+    /// What differs first in another encoding, in words, whatever the examples are; `None` if nothing does.
     pub fn difference(&self, other: &Self) -> Option<String> {
         if self.classes != other.classes {
             let [expected, found] = [self, other].map(|of| of.classes.join(", "));

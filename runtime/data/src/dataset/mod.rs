@@ -2,6 +2,7 @@
 
 mod check;
 mod column;
+mod digest;
 mod element;
 mod error;
 mod examples;
@@ -18,6 +19,7 @@ use crate::own::{NumberScale, TableEncoder};
 use crate::text::Language;
 
 pub use column::Column;
+pub use digest::DataDigest;
 pub use element::Element;
 pub use error::ColumnError;
 pub use examples::Examples;

@@ -1,6 +1,7 @@
 //! The location of data, as one word: `mnist`, `images:photos`, `csv:people.csv`.
 
 use std::fmt;
+use std::mem::discriminant;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -112,6 +113,12 @@ impl DataLocation {
             Self::Parquet(files) => Self::Parquet(all(files)),
             Self::Arrays(files) => Self::Arrays(all(files)),
         }
+    }
+
+    /// Whether both are places of data of the same kind, tables, images or what else, that a user has.
+    pub fn is_own_like(&self, other: &Self) -> bool {
+        let same = discriminant(self) == discriminant(other);
+        same && !matches!(self, Self::Bundled(_))
     }
 
     /// The error that a path is not `expected`, a file or a folder: it is the other, or nothing is there.

@@ -54,9 +54,16 @@ pub enum OwnDataError {
         /// The share.
         share: f64,
     },
-    /// Images of no pixels.
-    #[error("resize: expected a height and width of at least 1, found 0")]
-    Resize,
+    /// Images of no pixels, or of more than memory holds.
+    #[error(
+        "resize: expected a height and width of at least 1 and at most {limit} pixels, found {found}"
+    )]
+    Resize {
+        /// The largest height and width.
+        limit: usize,
+        /// The height and width.
+        found: usize,
+    },
     /// Numbers without channels have several scales.
     #[error("normalize: expected one mean and one standard deviation, found {found}")]
     OneScale {

@@ -21,8 +21,8 @@ pub struct ReadOptions {
     pub missing: Missing,
     /// How inputs are scaled.
     pub normalize: Normalize,
-    /// Height and width that images are brought to. By default those of the images, if they agree and are
-    /// small; else 64.
+    /// Height and width that images are brought to, at most 4096. By default those of the images, if they agree and
+    /// are small; else 64.
     pub resize: Option<usize>,
     /// Share of the examples, in (0, 1), that is held out for testing where the files have no test part.
     /// The default is 0.2.
@@ -50,6 +50,9 @@ pub(super) struct Parts {
 
 impl ReadOptions {
     const TEST_SHARE: f64 = 0.2;
+    /// The largest height and width that images are brought to. A hundred of them are in memory at once, to measure
+    /// their scale.
+    const LARGEST: usize = 4096;
 
     /// Divides examples, of which `is_test` has those for testing where the files say so. `groups` has the client of
     /// each example, if there are clients.
@@ -136,8 +139,10 @@ impl ReadOptions {
         if let Some(share) = self.test_share.filter(|s| !(*s > 0.0 && *s < 1.0)) {
             return Err(OwnDataError::TestShare { share }.into());
         }
-        if self.resize == Some(0) {
-            return Err(OwnDataError::Resize.into());
+        let side = self.resize;
+        if let Some(found) = side.filter(|side| !(1..=Self::LARGEST).contains(side)) {
+            let limit = Self::LARGEST;
+            return Err(OwnDataError::Resize { limit, found }.into());
         }
         let (csv, images, own) = match place {
             DataLocation::Bundled(_) => (false, false, false),

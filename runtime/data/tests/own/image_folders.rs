@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use fedround_data::own::Normalize;
-use fedround_data::{Fit, ImageFiles, ReadOptions};
+use fedround_data::{Column, Fit, ImageFiles, ReadOptions, Scale};
 use image::{DynamicImage, GrayImage, ImageFormat};
 
 use super::images::{grey, png};
@@ -141,4 +141,56 @@ fn many_grey_images_are_noted() {
         data.notes,
         ["the 100 images looked at are grey, so all 101 are read as grey"]
     );
+}
+
+/// A thread that starts in the middle meets the later one first.
+#[test]
+fn of_several_broken_files_the_first_is_named() {
+    let broken = &b"no image"[..];
+    let whole = grey(64, 9);
+    let root = folder(&[("a.png", &whole[..]), ("b.png", broken), ("c.png", broken)]);
+    let [a, b, c] = ["a.png", "b.png", "c.png"].map(|name| root.path().join(name));
+    let mut paths = vec![a; 32];
+    (paths[15], paths[16]) = (b, c);
+    let files = || ImageFiles::new(paths.clone(), [1, 4, 4], Fit::Stretch).unwrap();
+    let images = Column::images("x", files(), Scale::Unit).unwrap();
+    let indices: Vec<usize> = (0..32).collect();
+    for _ in 0..5 {
+        let decoded = files().decode_all().map(drop);
+        let gathered = images.gather_into(&indices, &mut [0.0; 32 * 16]);
+        for result in [decoded, gathered] {
+            let error = result.unwrap_err().to_string();
+            assert!(error.contains("b.png"), "{error}");
+        }
+    }
+}
+
+/// Whoever opens a pipe waits for a writer. A socket is as little of a file, and does not make this test wait.
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_no_image() {
+    use std::os::unix::fs::symlink;
+    use std::os::unix::net::UnixListener;
+
+    use super::message;
+
+    let root = folder(&[]);
+    for i in 0..5 {
+        for class in ["a", "b"] {
+            write(&root.path().join(format!("{class}/{i}.png")), &grey(4, 9));
+        }
+    }
+    let socket = root.path().join("a/x.png");
+    let _listener = UnixListener::bind(&socket).unwrap();
+    symlink(&socket, root.path().join("a/y.png")).unwrap();
+    symlink(root.path().join("b/0.png"), root.path().join("b/z.png")).unwrap();
+    let data = read(&root, "images:DIR", ReadOptions::default());
+    assert_eq!(data.train.len() + data.test.len(), 11);
+    let a = root.path().join("a");
+    let note = format!("2 files in {} are neither JPEG nor PNG", a.display());
+    assert_eq!(data.notes, [note]);
+    // A link that leads nowhere is one to an image that is gone.
+    symlink(root.path().join("none.png"), root.path().join("b/y.png")).unwrap();
+    let error = message(&root, "images:DIR", ReadOptions::default());
+    assert!(error.contains("b/y.png"), "{error}");
 }

@@ -1,7 +1,9 @@
 //! Rows that are left out decide nothing, and quotes around separators and line ends.
 
-use fedround_data::ReadOptions;
+use std::sync::Arc;
+
 use fedround_data::own::{Missing, Normalize};
+use fedround_data::{InputEncoding, ReadOptions};
 
 use super::{folder, inputs, message, read, write};
 
@@ -63,6 +65,30 @@ fn columns_without_values_are_told_apart() {
         of_clients.ends_with("column `k`, which names the clients, has no value in any row"),
         "{of_clients}"
     );
+}
+
+/// A model that has been trained knows what to fill gaps with; a training table without values does not.
+#[test]
+fn a_column_without_values_is_filled_only_for_a_model() {
+    let root = folder(&[
+        ("t.csv", b"a,b,y\n1,5,p\n2,,q\n3,7,p\n"),
+        ("gaps.csv", b"a,b,y\n1,,p\n2,,q\n"),
+    ]);
+    let error = message(&root, "csv:DIR/gaps.csv", of_y(Missing::Fill));
+    assert_eq!(
+        error,
+        "DIR/gaps.csv: column `b` has no value in any row; leave the column out"
+    );
+    let both = "csv:DIR/t.csv,DIR/gaps.csv";
+    let trained = read(&root, both, of_y(Missing::Fill));
+    assert_eq!(trained.test.len(), 2);
+    let reading = ReadOptions {
+        like: Some(Arc::new(InputEncoding::of(&trained))),
+        all_tests: true,
+        ..of_y(Missing::Fill)
+    };
+    let data = read(&root, "csv:DIR/gaps.csv", reading);
+    assert_eq!(inputs(&data), [1.0, 6.0, 2.0, 6.0]);
 }
 
 #[test]

@@ -3,8 +3,8 @@
 
 use std::fs;
 
-use fedround_data::ReadOptions;
 use fedround_data::own::{Broken, Missing};
+use fedround_data::{Partition, ReadOptions};
 
 use super::arrays::{npy, zip};
 use super::images::grey;
@@ -54,6 +54,66 @@ fn a_test_table_without_rows_is_an_error() {
         let text = message(&root, &format!("csv:DIR/a.csv,DIR/{name}"), drop);
         assert_eq!(text, format!("DIR/{name} holds no examples"));
     }
+}
+
+/// Test images without clients are those of all; clients without images to train on are none.
+#[test]
+fn a_part_without_clients_names_nobody() {
+    let root = folder(&[]);
+    let images = |part: &str| {
+        for i in 0..2 {
+            for class in ["cat", "dog"] {
+                let image = root.path().join(format!("{part}/{class}/{i}.png"));
+                write(&image, &grey(4, 9));
+            }
+        }
+    };
+    images("real/train/ann");
+    images("real/train/bob");
+    images("real/test");
+    let data = read(&root, "images:DIR/real", ReadOptions::default());
+    assert_eq!(data.group_names, ["ann", "bob"]);
+    assert_eq!((data.clients(), &data.test_groups), (Some(2), &None));
+    let splits = Partition::Natural.deal(&data, 2, 1).unwrap();
+    assert_eq!([splits[0].train.len(), splits[1].train.len()], [4, 4]);
+    assert_eq!([splits[0].test.len(), splits[1].test.len()], [2, 2]);
+
+    images("tests/train");
+    images("tests/test/ann");
+    let text = message(&root, "images:DIR/tests", ReadOptions::default());
+    assert!(
+        text.starts_with("DIR/tests: expected a folder for each class")
+            && text.ends_with(
+                "found one more level in the part for testing, and none in the part for training"
+            ),
+        "{text}"
+    );
+}
+
+#[test]
+fn rows_that_are_left_out_are_those_of_their_table() {
+    let root = folder(&[
+        ("a.csv", b"x,job,y\n1,cook,p\n,cook,p\n,,q\n2,cook,q\n"),
+        ("b.csv", b"x,job,y\n,cook,p\n4,cook,q\n"),
+    ]);
+    let drop = ReadOptions {
+        target: Some("y".to_owned()),
+        missing: Missing::Drop,
+        ..ReadOptions::default()
+    };
+    let data = read(&root, "csv:DIR/a.csv,DIR/b.csv", drop);
+    let left_out = data
+        .notes
+        .iter()
+        .filter_map(|note| note.split_once(": left out "));
+    let left_out: Vec<&str> = left_out.map(|(_, rows)| rows).collect();
+    assert_eq!(
+        left_out,
+        [
+            "2 rows with missing values (x 2, job 1)",
+            "1 row with missing values (x 1)"
+        ]
+    );
 }
 
 /// What the training table does not have is an error in the test table, in its own line.

@@ -17,8 +17,8 @@ use crate::own::{DataLocation, OwnDataError};
 pub(super) struct Index {
     pub paths: Vec<PathBuf>,
     pub labels: Vec<u16>,
-    /// The client or domain of each image, if there is a level of them.
-    pub groups: Option<Vec<u32>>,
+    /// The client or domain of each image; `None` in a part without a level of them.
+    pub groups: Vec<Option<u32>>,
     /// The part for testing, if the folder has one, and whether each image is in it.
     pub test: Option<(PathBuf, Vec<bool>)>,
     pub classes: Vec<String>,
@@ -65,6 +65,7 @@ impl Index {
                 walk(train, false, &mut images, &mut notes)?;
                 walk(test, true, &mut images, &mut notes)?;
                 check_test(test, &images)?;
+                check_clients(dir, &images)?;
                 let more = top.folders.len() - 2;
                 if more > 0 {
                     let (train, test) = (train.display(), test.display());
@@ -95,11 +96,16 @@ impl Index {
         let (mut classes, mut groups) = (Names::default(), Names::default());
         for image in &images {
             classes.push(&image.class);
-            groups.push(image.group.as_deref().unwrap_or_default());
+            if let Some(group) = &image.group {
+                groups.push(group);
+            }
         }
-        let grouped = images.iter().any(|image| image.group.is_some());
         let (classes, labels) = classes.classes(&dir.display().to_string())?;
+        // There is one for each image that has a group.
         let (group_names, groups) = groups.sorted();
+        let mut groups = groups.into_iter();
+        let group = |image: &Image| image.group.as_ref().and_then(|_| groups.next());
+        let groups = images.iter().map(group).collect();
         Ok(Self {
             test: test.map(|dir| {
                 let is_test = images.iter().map(|image| image.test);
@@ -107,7 +113,7 @@ impl Index {
             }),
             paths: images.into_iter().map(|image| image.path).collect(),
             labels,
-            groups: grouped.then_some(groups),
+            groups,
             classes,
             group_names,
             notes,
@@ -220,6 +226,24 @@ fn check_test(dir: &Path, images: &[Image]) -> Result<(), DataError> {
     }
 }
 
+/// Clients in the test part alone would be nobody who trains. The training part may have them alone: its clients share
+/// the test images.
+fn check_clients(dir: &Path, images: &[Image]) -> Result<(), DataError> {
+    let has = |test: bool| {
+        let mut part = images.iter().filter(|image| image.test == test);
+        part.any(|image| image.group.is_some())
+    };
+    match has(true) && !has(false) {
+        false => Ok(()),
+        true => Err(OwnDataError::Layout {
+            dir: dir.to_path_buf(),
+            found: "one more level in the part for testing, and none in the part for training"
+                .to_owned(),
+        }
+        .into()),
+    }
+}
+
 /// What is in a folder, less hidden files.
 fn list(dir: &Path) -> Result<Listing, DataError> {
     let unreadable = |source| DataError::Read {
@@ -234,11 +258,17 @@ fn list(dir: &Path) -> Result<Listing, DataError> {
         if shown.starts_with('.') {
             continue;
         }
-        let kind = entry.file_type().map_err(unreadable)?;
-        // Most entries say what they are without another call; links do not.
-        if kind.is_dir() || (kind.is_symlink() && entry.path().is_dir()) {
+        let mut kind = entry.file_type().map_err(unreadable)?;
+        // Most entries say what they are without another call; links do not. One that leads nowhere stays a link, and
+        // is an error when it is read.
+        if kind.is_symlink() {
+            kind = fs::metadata(entry.path()).map_or(kind, |target| target.file_type());
+        }
+        // A pipe would be waited for.
+        let is_file = kind.is_file() || kind.is_symlink();
+        if kind.is_dir() {
             listing.folders.push(name);
-        } else if is_image(&shown) {
+        } else if is_file && is_image(&shown) {
             listing.images.push(name);
         } else {
             listing.others += 1;

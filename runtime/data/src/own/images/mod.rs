@@ -46,14 +46,16 @@ pub(super) fn read(
     };
     let pick = |values: &[u16]| -> Vec<u16> { good.iter().map(|&i| values[i]).collect() };
     let labels = pick(&all);
-    let groups: Option<Vec<u32>> = groups.map(|of| good.iter().map(|&i| of[i]).collect());
+    let groups: Vec<Option<u32>> = good.iter().map(|&i| groups[i]).collect();
+    // A part may lack them, but nothing is held out where there are parts.
+    let of_all: Option<Vec<u32>> = groups.iter().copied().collect();
     let (test_dir, test) = test.unzip();
     let is_test = test.map(|test| good.iter().map(|&i| test[i]).collect());
     let Parts {
         train,
         test,
         divided,
-    } = reading.parts(is_test, (&labels, groups.as_deref()), seed);
+    } = reading.parts(is_test, (&labels, of_all.as_deref()), seed);
     // All files of a part may be broken.
     let path = match (train.is_empty(), test_dir) {
         (true, _) => Some(dir.to_path_buf()),
@@ -74,10 +76,10 @@ pub(super) fn read(
         notes.extend(labels::notes(&classes, in_train.labels(), in_test.labels()));
     }
     let mut data = Dataset::new("", in_train, in_test, classes);
-    if let Some(groups) = groups {
-        let of = |part: &[usize]| -> Vec<u32> { part.iter().map(|&i| groups[i]).collect() };
-        data = data.with_groups(of(&train), of(&test), group_names)?;
-    }
+    let of = |part: &[usize]| -> Option<Arc<[u32]>> { part.iter().map(|&i| groups[i]).collect() };
+    data.groups = of(&train);
+    data.test_groups = of(&test).filter(|_| data.groups.is_some());
+    data.group_names = group_names;
     data.notes = notes;
     Ok(data)
 }

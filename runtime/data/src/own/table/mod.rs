@@ -20,7 +20,7 @@ use super::{Missing, OwnDataError, ReadOptions, labels};
 use crate::notes::count;
 use crate::{Column, DataError, Dataset, Examples, InputValues};
 use encode::EncodedRows;
-use scan::Scan;
+use scan::{Scan, counts};
 pub(super) use sheet::Format;
 use sheet::Sheet;
 
@@ -50,8 +50,8 @@ pub(super) fn read(
     if let Some(known) = &known {
         roles.inputs = known.columns();
     }
-    let scan = Scan::of(&sheets, &roles, reading.missing)?;
     let fitted = known.is_none();
+    let scan = Scan::of(&sheets, &roles, (reading.missing, fitted))?;
     let mut encoder = match known {
         Some(known) => known,
         None => TableEncoder::new(first, &roles, &scan)?,
@@ -63,7 +63,7 @@ pub(super) fn read(
         of_sheet,
         classes,
         clients,
-    } = Encoded::of(&sheets, (&roles, &scan), &encoder, reading, &mut notes)?;
+    } = Encoded::of(&sheets, &roles, &encoder, reading, &mut notes)?;
     if of_sheet.is_empty() {
         let path = first.path().to_path_buf();
         return Err(DataError::Empty { path });
@@ -134,7 +134,7 @@ struct Encoded {
 impl Encoded {
     fn of(
         sheets: &[Sheet],
-        (roles, scan): (&Roles, &Scan),
+        roles: &Roles,
         encoder: &TableEncoder,
         reading: &ReadOptions,
         notes: &mut Vec<String>,
@@ -142,10 +142,12 @@ impl Encoded {
         let mut all = Self::default();
         for (number, sheet) in sheets.iter().enumerate() {
             let mut dropped = 0;
+            let mut gaps = vec![0; sheet.columns().len()];
             for row in sheet.rows() {
                 let row = row?;
                 if reading.missing == Missing::Drop && roles.lacks(&row) {
                     dropped += 1;
+                    roles.gaps(&row).for_each(|column| gaps[column] += 1);
                     continue;
                 }
                 encoder.append(sheet, &row, &mut all.rows)?;
@@ -160,7 +162,7 @@ impl Encoded {
                     "{}: left out {} with missing values ({})",
                     sheet.path().display(),
                     count(dropped, "row", "rows"),
-                    scan.missing().join(", ")
+                    counts(sheet.columns().iter().zip(gaps)).join(", ")
                 ));
             }
         }
@@ -216,8 +218,14 @@ impl Roles {
             .filter_map(|(column, what)| Some((column?, what)))
     }
 
+    /// Those of them in which a row has no value.
+    fn gaps(&self, row: &sheet::Row<'_>) -> impl Iterator<Item = usize> {
+        self.used()
+            .filter(move |&column| row.value(column).is_none())
+    }
+
     /// Whether a row has no value in one of them.
     fn lacks(&self, row: &sheet::Row<'_>) -> bool {
-        self.used().any(|column| row.value(column).is_none())
+        self.gaps(row).next().is_some()
     }
 }

@@ -48,8 +48,13 @@ struct ColumnScan {
 }
 
 impl Scan {
-    /// Reads all rows.
-    pub fn of(sheets: &[Sheet], roles: &Roles, missing: Missing) -> Result<Self, DataError> {
+    /// Reads all rows. `fitted` says whether these tables decide how gaps are filled, and not those that a model was
+    /// trained on.
+    pub fn of(
+        sheets: &[Sheet],
+        roles: &Roles,
+        (missing, fitted): (Missing, bool),
+    ) -> Result<Self, DataError> {
         let names = sheets[0].columns().to_vec();
         let columns = names.iter().map(|_| ColumnScan::default()).collect();
         let drops = missing == Missing::Drop;
@@ -73,7 +78,8 @@ impl Scan {
                     scan.check_names(sheet, &row, roles)?;
                 }
             }
-            if gap.is_some() && missing != Missing::Fill {
+            // There is nothing to fill an empty column with.
+            if gap.is_some() && (missing != Missing::Fill || fitted) {
                 scan.check_columns(sheet, roles, all)?;
             }
             if let (Some((line, column)), Missing::Stop) = (gap, missing) {
@@ -207,13 +213,10 @@ impl Scan {
         quantity.into_iter().chain(ids).chain(texts).collect()
     }
 
-    /// Each column with missing values and their number, as in `age 12`.
+    /// The missing values of all tables, as [`counts`] writes them.
     pub fn missing(&self) -> Vec<String> {
-        let columns = self.names.iter().zip(&self.columns);
-        let lacking = columns.filter(|(_, found)| found.missing > 0);
-        lacking
-            .map(|(name, found)| format!("{name} {}", found.missing))
-            .collect()
+        let missing = self.columns.iter().map(|found| found.missing);
+        counts(self.names.iter().zip(missing))
     }
 
     /// The distinct texts of a column, or `None` if it holds numbers.
@@ -227,6 +230,14 @@ impl Scan {
     pub fn has_gaps(&self, column: usize) -> bool {
         !self.drops && self.columns[column].missing > 0
     }
+}
+
+/// Each column with its number of missing values, as in `age 12`, less those without any.
+pub(super) fn counts<'a>(columns: impl Iterator<Item = (&'a String, usize)>) -> Vec<String> {
+    let lacking = columns.filter(|(_, missing)| *missing > 0);
+    lacking
+        .map(|(name, missing)| format!("{name} {missing}"))
+        .collect()
 }
 
 impl ColumnScan {

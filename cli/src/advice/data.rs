@@ -1,0 +1,43 @@
+//! Advice on data that cannot be loaded.
+
+use fedround_data::DataError;
+
+use crate::own_data_advice::{BROKEN, of_own_data};
+
+/// What to do about it, where the message does not say so itself.
+pub(super) fn of_data(error: &DataError) -> Option<&'static str> {
+    Some(match error {
+        DataError::UnknownDataset { .. } => "`fedround list datasets` shows the datasets",
+        DataError::NoDirectory { .. } | DataError::Missing { .. } => {
+            "--data-dir DIR is the folder that holds the datasets' folders, and `fedround data fetch NAME` downloads there what may be downloaded; `synth-digits` needs no files"
+        }
+        DataError::Own(error) => return of_own_data(error),
+        DataError::Image { .. } => BROKEN,
+        // The message says it. A model that is there already is of no use for other data than its own.
+        DataError::Read { .. } | DataError::OtherClass { .. } | DataError::OtherInputs { .. } => {
+            return None;
+        }
+        _ => "--data synth-digits trains without any files",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_data_is_no_help_for_a_model_that_is_there() {
+        let (data, text) = ("new".to_owned(), String::new());
+        let class = DataError::OtherClass {
+            data: data.clone(),
+            class: text.clone(),
+            known: vec![],
+        };
+        let inputs = DataError::OtherInputs {
+            data,
+            expected: text.clone(),
+            found: text,
+        };
+        assert_eq!([class, inputs].map(|error| of_data(&error)), [None; 2]);
+    }
+}
