@@ -247,3 +247,18 @@ fn clients_whose_updates_are_not_finite_are_named() {
         "{text}"
     );
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn names_of_folders_need_not_be_unicode() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let place = Place::new();
+    for line in ["run", "compare"] {
+        let mut command = place.command(&format!("{line} fedavg {SMALL} --quiet --out"));
+        let name = [line.as_bytes(), b"\xff"].concat();
+        let output = command.arg(OsStr::from_bytes(&name)).output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+    }
+}

@@ -2,6 +2,7 @@
 
 mod corrections;
 mod fada;
+mod fed_rep;
 mod personal;
 
 use fedround::algorithms::{

@@ -71,6 +71,29 @@ pub(super) fn uploads(simulation: &mut Simulation) -> Vec<Vec<f32>> {
     sent.into_iter().map(|(_, values)| values).collect()
 }
 
+/// A variance that moved away from the trained one could be negative.
+#[test]
+fn malicious_clients_send_running_statistics_as_they_are() {
+    let data = digits(24, 1).train;
+    let of = |algorithm: &dyn Algorithm| {
+        let small = fedround::models::ResNetConfig {
+            width: 2,
+            ..fedround::models::ResNetConfig::resnet18()
+        };
+        let model = small.init(GREY, &Default::default());
+        let program = compile_model(algorithm, "tiny", Box::new(model), GREY);
+        let deal = dealt(&data, vec![(0..12).collect(), (12..24).collect()], 7);
+        let mut simulation = deal.simulation(program, 2);
+        run(&mut simulation, 1);
+        let names = simulation.parameters().unwrap().into_iter();
+        let names = names.map(|(name, ..)| name);
+        names.zip(leaves(&simulation)).collect::<Vec<_>>()
+    };
+    for ((name, honest), (_, found)) in of(&full_batch()).iter().zip(of(&flipped(6, 5.0))) {
+        assert_eq!(*honest == found, name.contains("running_"), "{name}");
+    }
+}
+
 #[test]
 fn nothing_trimmed_is_the_mean() {
     let uniform = Uniform { base: base() };
