@@ -34,7 +34,7 @@ pub(crate) fn of_own_data(error: &OwnDataError) -> Option<&'static str> {
             _ => return None,
         },
         OwnDataError::NotThere { .. } => {
-            "check the path after --data; if the data of a run has moved, `fedround eval RUN --data` names its new place, and so does `data` in the run's config.toml, for `fedround resume`"
+            "check the path after --data; if the data of a run has moved, `fedround eval RUN --data` names its new place, and so does `data` in the run's config.toml, for `fedround resume`, which needs a folder of images, or a link to it, at the old place"
         }
         OwnDataError::NotOfKind { .. } => "check the path after --data",
         OwnDataError::NoTarget { .. } => "--target-column COLUMN names the column of the classes",

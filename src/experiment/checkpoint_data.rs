@@ -22,7 +22,7 @@ pub(super) fn check(data: &Dataset, archive: &Archive) -> Result<(), CheckpointE
     let (what, expected, found) = if own.train != found.train {
         ("data", own.train, found.train)
     } else if own.test != found.test {
-        ("test data", own.test, found.test)
+        ("set of test examples", own.test, found.test)
     } else {
         return Ok(());
     };
@@ -58,7 +58,7 @@ mod tests {
         run(20).restore(&saved).unwrap();
         let mut other = run(21);
         let error = other.restore(&saved).unwrap_err().to_string();
-        assert!(error.contains("another test data"), "{error}");
+        assert!(error.contains("another set of test examples"), "{error}");
         assert_eq!(other.simulation().round(), 0);
     }
 }

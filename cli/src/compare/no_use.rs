@@ -10,7 +10,7 @@ use fedround_store::{ArchiveError, ClientStoreError};
 
 use crate::error::CliError;
 
-/// Whether an error says that nobody can go on from a run's checkpoint, so that the run has to start again. Any other
+/// Whether an error says that this version cannot go on from a run's checkpoint, ever, so that the run has to start again. Any other
 /// error may pass, as a full disk and another process do, or a later version of fedround may read the checkpoint:
 /// then hours of training would be lost.
 pub(super) fn is_of_no_use(error: &CliError) -> bool {
@@ -38,7 +38,6 @@ fn fits_no_run(error: &CheckpointError) -> bool {
 fn has_lost_states(error: &ClientStoreError) -> bool {
     match error {
         ClientStoreError::Damaged { .. }
-        | ClientStoreError::Format { .. }
         | ClientStoreError::NoCheckpoint { .. }
         | ClientStoreError::OtherRun { .. } => true,
         // A run that ends leaves no such file.

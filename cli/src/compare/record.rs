@@ -237,7 +237,10 @@ pub(super) fn planned_rounds(dir: &Path) -> Option<usize> {
 pub(super) fn clear(dir: &Path) -> Result<(), CliError> {
     // From the last one: the checkpoints go before the number that says whose they are. A process that is killed
     // between the two would otherwise leave them to the run that begins in this folder.
-    for path in FILES.iter().rev().map(|file| dir.join(file)) {
+    // Before all others go what says that the run has ended.
+    let first = [MANIFEST, SUMMARY];
+    let all = first.iter().chain(FILES.iter().rev());
+    for path in all.map(|file| dir.join(file)) {
         match path.is_dir() {
             true => remove_folder(&path)?,
             false => remove_file(&path)?,

@@ -59,7 +59,7 @@ pub(super) fn explained(error: CliError, dir: &Path, name: String) -> CliError {
     };
     let difference = match what {
         "data" => "it has other examples",
-        "test data" => "it has other test examples",
+        "set of test examples" => "it has other test examples",
         _ => return error,
     };
     CliError::ChangedData {

@@ -144,8 +144,9 @@ fn edited(path: &Path, checkpoint: &str) -> Result<Config, CliError> {
     let before = table(&Config::parse(path, checkpoint)?)?;
     let file_table = table(&file)?;
     let place = |table: &Table| table.get("data")?.as_str()?.parse::<DataLocation>().ok();
-    // Whether the same examples are there is seen when they are read.
+    // Whether the same examples are there is seen when they are read. Checkpoints have the paths of images.
     let moved = match (place(&file_table), place(&before)) {
+        (Some(DataLocation::Images(_)), _) => false,
         (Some(now), Some(before)) => now.is_own_like(&before),
         _ => false,
     };

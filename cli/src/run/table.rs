@@ -139,7 +139,7 @@ fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
     }
     if let Some(goal) = summary.goal {
         let ended = match summary.rounds_to_goal {
-            Some(rounds) => format!("ended the first phase after {}", in_rounds(rounds)),
+            Some(rounds) => format!("reached after {}", in_rounds(rounds)),
             None => "not reached in the first phase".to_owned(),
         };
         rows.insert(after, ("goal", format!("{} {ended}", percent(goal))));

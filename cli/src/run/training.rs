@@ -208,6 +208,8 @@ impl Job {
             failed: None,
         };
         let (dir, every) = (folder.dir(), self.settings.checkpoint);
+        // It may take long, the first time, and is no cost of the first checkpoint.
+        DataDigest::of(self.run.data());
         let mut checkpoints = Checkpoints::new(dir, every, self.run.report().rounds());
         let trained = train(&mut self, &mut recorder, &mut checkpoints, stop, clock);
         // Of a run that was stopped, the next process tells the parties.

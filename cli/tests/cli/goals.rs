@@ -95,10 +95,7 @@ fn people_are_told_of_the_goal() {
         err.contains("the goal is reached: 3 rounds left out"),
         "{err}"
     );
-    assert!(
-        out.contains("2.0 % ended the first phase after 1 round"),
-        "{out}"
-    );
+    assert!(out.contains("2.0 % reached after 1 round"), "{out}");
     let output = place.run("fedavg --eval-every 1 --goal 1");
     let out = String::from_utf8(output.stdout).unwrap();
     assert!(

@@ -1,7 +1,7 @@
 //! Downloads one file over HTTP, and tries again if the connection breaks.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -160,6 +160,8 @@ fn open(part: &Path, start: u64) -> Result<File, FetchError> {
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Err(FetchError::Busy { path: path() }),
+        // Some file systems have no locks.
+        Err(TryLockError::Error(source)) if source.kind() == ErrorKind::Unsupported => {}
         Err(TryLockError::Error(source)) => return Err(failed(source)),
     }
     // Until then, another process may have gone on with it, or given it its last name.
