@@ -105,7 +105,7 @@ fn what_is_stored_and_never_read_does_not_cross() {
         w_k.mean()
     };
     assert_eq!(sent(round)[0], "(P − P[body, head])");
-    // Now somebody does.
+    // Now somebody does, and the body crosses.
     let read = sent(|server, w| {
         let w_k = w.broadcast(&server.all_clients()).map(|k, w| {
             let mine = (2.0 * k.personal(&["head"], &w)).replace_parts(&["body"], &w);
@@ -115,7 +115,7 @@ fn what_is_stored_and_never_read_does_not_cross() {
         });
         w_k.mean()
     });
-    assert_eq!(read[0], "P");
+    assert_eq!(read[0], "(P − P[head but body])");
 }
 
 #[test]
