@@ -75,12 +75,8 @@ impl Handle {
             }
             Ok(_) => {}
         }
-        let opened = guarded("create", &path, || Ok(builder().create(&path)?));
-        let created = opened.and_then(|opened| Self::prepared(opened, path.clone()));
-        created.inspect_err(|_| {
-            // An empty or partial file would be in the way of the next attempt.
-            _ = std::fs::remove_file(&path);
-        })
+        let opened = guarded("create", &path, || Ok(builder().create(&path)?))?;
+        Self::prepared(opened, path)
     }
 
     pub fn temporary() -> Result<Self, ClientStoreError> {

@@ -1,8 +1,6 @@
 //! Checkpoints, going back to them, and what a process that died leaves.
 
 use std::path::Path;
-#[cfg(unix)]
-use std::process::Command;
 
 use fedround_store::{ClientStore, ClientStoreError, StoreMark};
 use tempfile::tempdir;
@@ -159,39 +157,4 @@ fn a_file_is_used_once_at_a_time() {
         error.starts_with("cannot open the clients' states"),
         "{error}"
     );
-}
-
-/// The path of the store that the test below makes in another process.
-#[cfg(unix)]
-const STORE: &str = "FEDROUND_TEST_STORE";
-
-/// Once there is space, a store can be made in the same place.
-#[cfg(unix)]
-#[test]
-fn a_store_that_could_not_be_made_leaves_no_file() {
-    let dir = tempdir().unwrap();
-    let path = dir.path().join("clients");
-    // A shell that lets no file grow beyond 4 KiB, and where this is an error and no signal.
-    let test = "rollback::a_store_in_a_process_of_its_own";
-    let script = format!("trap '' XFSZ; ulimit -f 8; exec \"$0\" --ignored --exact {test}");
-    let program = std::env::current_exe().unwrap();
-    let mut shell = Command::new("sh");
-    let shell = shell.args(["-c", &script]).arg(program).env(STORE, &path);
-    let output = shell.output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(text.contains("1 passed"), "{output:?}");
-    assert!(!path.exists());
-    ClientStore::create(&path).unwrap();
-}
-
-#[cfg(unix)]
-#[test]
-#[ignore = "the test above starts it, in another process"]
-fn a_store_in_a_process_of_its_own() {
-    let Some(path) = std::env::var_os(STORE) else {
-        return;
-    };
-    let error = ClientStore::create(path).err().unwrap().to_string();
-    let start = "cannot create the clients' states";
-    assert!(error.starts_with(start), "{error}");
 }
