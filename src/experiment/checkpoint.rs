@@ -114,7 +114,8 @@ impl Run {
     /// from files than the saved one. A run that
     /// [`prepare_to_restore`](super::Experiment::prepare_to_restore) made has those of the saved one, if that
     /// took any. The archive of an earlier version of fedround may not say what was taken; it is then believed
-    /// to be the same, and so are test examples and the contents of image files. After an error the run is as it was.
+    /// to be the same, and so are test examples and the contents of image files. After an error the run is as it was,
+    /// unless only the best model could not be made again from the restored values.
     pub fn restore(&mut self, archive: &Archive) -> Result<(), ExperimentError> {
         let progress = archive.get(PROGRESS).map_err(CheckpointError::from)?;
         let end = match archive.get(END) {
