@@ -38,10 +38,8 @@ impl ForwardCx {
     /// A buffer's value at this point of the pass: what it was last [updated](Self::update) to, or
     /// what the model holds.
     pub fn value<const D: usize>(&self, buffer: &Buffer<D>) -> Tensor<D> {
-        let next = self.next.borrow();
-        let last = next.iter().rev().find(|(id, _)| *id == buffer.value.id);
-        match last {
-            Some((_, next)) => Tensor::from_dispatch(next.clone()),
+        match self.updated(buffer.value.id) {
+            Some(next) => Tensor::from_dispatch(next),
             None => buffer.value.val(),
         }
     }

@@ -1,11 +1,11 @@
 //! `#[derive(Hyper)]` on an enum: a hyper-parameter that is one of several words.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, quote};
-use syn::{DataEnum, DeriveInput, Expr, Fields, Lit, Variant};
+use quote::quote;
+use syn::{DataEnum, DeriveInput, Fields, Variant};
 
 use crate::diagnostics::{Diagnostics, text};
-use crate::model::Names;
+use crate::model::{Names, string};
 use crate::parse::{Key, hyper_crate, keys};
 
 /// Expands the derive. Each variant is a word: its name in lower case with hyphens, such as
@@ -94,19 +94,20 @@ fn word(variant: &Variant, diagnostics: &mut Diagnostics) -> String {
     }
     let mut word = None;
     for Key { name, value } in keys(&variant.attrs, diagnostics) {
-        match &value {
-            Expr::Lit(lit) if name == "word" => match &lit.lit {
-                Lit::Str(text) => word = Some(text.value()),
-                _ => diagnostics.error(
-                    &value,
-                    format!("expected a text, found `{}`", text(&value)),
-                    "write the word: `word = \"norm+head\"`",
-                ),
-            },
-            _ => diagnostics.error(
-                name.to_token_stream(),
+        if name != "word" {
+            diagnostics.error(
+                &name,
                 format!("expected `word`, found `{name}`"),
                 "a variant has its word in commands: `#[hyper(word = \"norm+head\")]`",
+            );
+            continue;
+        }
+        match string(&value) {
+            Some(written) => word = Some(written),
+            None => diagnostics.error(
+                &value,
+                format!("expected a text, found `{}`", text(&value)),
+                "write the word: `word = \"norm+head\"`",
             ),
         }
     }

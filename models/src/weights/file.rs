@@ -145,10 +145,8 @@ fn stored(name: &str, view: &safetensors::tensor::TensorView<'_>) -> Stored {
         Dtype::BF16 => Ok(DType::BF16),
         found => Err(format!("{found:?}")),
     };
-    let values = || (view.data().to_vec(), view.shape().to_vec());
     let data = dtype.map(|dtype| {
-        let (bytes, shape) = values();
-        TensorData::from_bytes_vec(bytes, shape, dtype)
+        TensorData::from_bytes_vec(view.data().to_vec(), view.shape().to_vec(), dtype)
     });
     Stored {
         name: name.to_owned(),

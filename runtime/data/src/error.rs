@@ -257,6 +257,24 @@ impl DataError {
     pub fn from_source(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Source(error.into())
     }
+
+    /// Checks that a file or folder has examples: it is an error if `empty`.
+    pub(crate) fn empty_if(empty: bool, path: &Path) -> Result<(), Self> {
+        match empty {
+            false => Ok(()),
+            true => Err(Self::Empty {
+                path: path.to_path_buf(),
+            }),
+        }
+    }
+
+    /// The error that a file or folder cannot be read, from that of the operating system.
+    pub(crate) fn unreadable(path: &Path) -> impl Fn(io::Error) -> Self + Copy {
+        move |source| Self::Read {
+            path: path.to_path_buf(),
+            source,
+        }
+    }
 }
 
 fn list(paths: &[PathBuf]) -> String {

@@ -58,10 +58,18 @@ macro_rules! tree_assign {
     };
 }
 
-/// `tree * number`, `number * tree` and `tree / number`.
+/// `tree * number`, `number * tree`, `tree / number` and `-tree`.
 macro_rules! tree_scale {
     ($ty:ty, $($tree:ty),*) => {$(
         tree_scale!(@one $ty, $tree, Scalar, &Scalar, f64, usize, Index);
+        impl Neg for $tree {
+            type Output = $ty;
+            #[track_caller]
+            fn neg(self) -> $ty {
+                let loc = Loc::caller();
+                self.scaled_by(&Scalar::constant(-1.0, loc), loc)
+            }
+        }
     )*};
     (@one $ty:ty, $tree:ty, $($number:ty),*) => {$(
         impl Mul<$tree> for $number {
@@ -96,22 +104,6 @@ macro_rules! tree_rest {
         tree_binary!($ty, Add, add, AddAssign, add_assign, Add);
         tree_binary!($ty, Sub, sub, SubAssign, sub_assign, Sub);
         tree_scale!($ty, $ty, &$ty);
-        impl Neg for $ty {
-            type Output = $ty;
-            #[track_caller]
-            fn neg(self) -> $ty {
-                let loc = Loc::caller();
-                self.scaled_by(&Scalar::constant(-1.0, loc), loc)
-            }
-        }
-        impl Neg for &$ty {
-            type Output = $ty;
-            #[track_caller]
-            fn neg(self) -> $ty {
-                let loc = Loc::caller();
-                self.scaled_by(&Scalar::constant(-1.0, loc), loc)
-            }
-        }
     };
 }
 tree_rest!(Params);

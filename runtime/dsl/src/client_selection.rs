@@ -1,10 +1,10 @@
 //! Cohorts that the server chooses: at random, by scores, or by a choice that clients reported.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{Choice, FedOp, Kind, Value};
+use fedround_ir::fed::{Choice, FedOp, Value};
 
 use crate::clients::mapped;
-use crate::gathered::{AllOnServer, map as on_server};
+use crate::gathered::AllOnServer;
 use crate::graph::{Graph, only};
 use crate::rate::Rate;
 use crate::wire::{Computed, Upload, Wire};
@@ -18,13 +18,8 @@ fn number(graph: &Graph, n: impl Rate, loc: Loc) -> Value {
 impl ServerCx {
     #[track_caller]
     fn choose(&self, choice: Choice, operands: &[Value]) -> Cohort {
-        let value = self
-            .graph
-            .op(FedOp::Choose(choice), operands, Loc::caller());
-        Cohort {
-            graph: self.graph.clone(),
-            value,
-        }
+        let op = FedOp::Choose(choice);
+        Cohort::of_op(&self.graph, op, operands, Loc::caller())
     }
 
     /// Each client takes part with probability `p`, from 0 to 1, independently of all others. If nobody
@@ -73,10 +68,7 @@ impl Cohort {
         let loc = Loc::caller();
         self.graph.same(&other.graph, "union", loc);
         let operands = [self.value, other.value];
-        Self {
-            graph: self.graph.clone(),
-            value: self.graph.op(FedOp::Choose(Choice::Union), &operands, loc),
-        }
+        Self::of_op(&self.graph, FedOp::Choose(Choice::Union), &operands, loc)
     }
 
     /// Runs code on the server, once for each client of the cohort, with what the server keeps for it:
@@ -86,9 +78,9 @@ impl Cohort {
         &self,
         body: impl FnOnce(&PerClientCx) -> U,
     ) -> U::At<AllOnServer> {
-        let (graph, loc) = (&self.graph, Loc::caller());
-        let numbers = graph.op(FedOp::Members, &[self.value], loc);
-        on_server(graph, &[numbers], &[Kind::Scalar], loc, |k, _| body(k))
+        let (op, loc) = (FedOp::Members, Loc::caller());
+        let numbers = Gathered::<Scalar>::of_op(&self.graph, op, &[self.value], loc);
+        numbers.map(|k, _| body(k))
     }
 }
 

@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 use fedround_ir::Loc;
 use fedround_ir::fed::{FedOp, Kind, Place, Reduce, Type, Value};
 
-use crate::graph::{Graph, only};
-use crate::map_operands::{MapOperands, each_of_two, next};
+use crate::graph::{Graph, next, only};
+use crate::map_operands::{MapOperands, each_of_two};
 use crate::wire::{Upload, Wire, hold};
 use crate::{ClientCx, Scalar, Server};
 
@@ -34,10 +34,7 @@ impl<T: Wire> Clients<T> {
     /// Runs code on every client of the cohort. The closure is run once, to record its ops.
     #[track_caller]
     pub fn map<U: Upload>(&self, body: impl FnOnce(&ClientCx, T) -> U) -> U::At<OnClients> {
-        let loc = Loc::caller();
-        map(&self.graph, &[self.value], &[T::KIND], loc, |k, values| {
-            body(k, T::bind(&self.graph, only(values)))
-        })
+        map(self, Loc::caller(), body)
     }
 
     /// Both values of each client, for a [`map`](Zipped::map) over two. The other may be a zip itself:
@@ -62,14 +59,9 @@ impl<T: Wire> Clients<T> {
     /// see `x_k`; if a weight depends on it, use [`weighted_mean_by`](Self::weighted_mean_by).
     #[track_caller]
     pub fn weighted_mean(&self, weight: impl FnOnce(&ClientCx) -> Scalar) -> Server<T> {
-        let loc = Loc::caller();
         // The map's operand says over which cohort; the weights need no value of it.
-        let weights = map(&self.graph, &[self.value], &[T::KIND], loc, |k, _| {
-            weight(k)
-        });
-        let operands = [self.value, weights.value];
-        let op = FedOp::Reduce(Reduce::WeightedMean);
-        Server::of_op(&self.graph, op, &operands, loc)
+        let weights = self.map(|k, _| weight(k));
+        self.weighted_mean_by(&weights)
     }
 
     /// `Σ_k a_k x_k / Σ_k a_k`, by weights that the clients computed, such as their losses. The clients upload
@@ -141,24 +133,21 @@ impl<A: OfClients, B: OfClients> Zipped<A, B> {
         &self,
         body: impl FnOnce(&ClientCx, (A::Item, B::Item)) -> U,
     ) -> U::At<OnClients> {
-        let loc = Loc::caller();
-        let graph = self.graph();
-        let (operands, kinds): (Vec<Value>, Vec<Kind>) =
-            self.operands(graph, loc).into_iter().unzip();
-        map(graph, &operands, &kinds, loc, |k, values| {
-            body(k, Self::bind(graph, &mut values.iter().copied()))
-        })
+        map(self, Loc::caller(), body)
     }
 }
 
-fn map<U: Upload>(
-    graph: &Graph,
-    operands: &[Value],
-    kinds: &[Kind],
+fn map<M: MapOperands, U: Upload>(
+    over: &M,
     loc: Loc,
-    body: impl FnOnce(&ClientCx, &[Value]) -> U,
+    body: impl FnOnce(&ClientCx, M::Item) -> U,
 ) -> U::At<OnClients> {
-    U::bind_all::<OnClients>(graph, &mapped(graph, operands, kinds, loc, body))
+    let graph = over.graph();
+    let (operands, kinds): (Vec<Value>, Vec<Kind>) = over.operands(graph, loc).into_iter().unzip();
+    let results = mapped(graph, &operands, &kinds, loc, |k, values| {
+        body(k, M::bind(graph, &mut values.iter().copied()))
+    });
+    U::bind_all::<OnClients>(graph, &results)
 }
 
 /// The results of code on clients.

@@ -14,20 +14,27 @@ pub struct Cohort {
     pub(crate) value: Value,
 }
 
-impl ServerCx {
-    fn cohort(&self, value: Value) -> Cohort {
-        Cohort {
-            graph: self.graph.clone(),
+impl Cohort {
+    pub(crate) fn new(graph: &Graph, value: Value) -> Self {
+        Self {
+            graph: graph.clone(),
             value,
         }
     }
 
+    /// The result of an op.
+    pub(crate) fn of_op(graph: &Graph, op: FedOp, operands: &[Value], loc: Loc) -> Self {
+        Self::new(graph, graph.op(op, operands, loc))
+    }
+}
+
+impl ServerCx {
     /// Samples `max(C·K, 1)` of the `K` clients without replacement; `fraction` is `C`.
     #[track_caller]
     pub fn sample(&self, fraction: impl Into<Scalar>) -> Cohort {
         let loc = Loc::caller();
         let fraction = fraction.into().value_in(&self.graph, loc);
-        self.cohort(self.graph.op(FedOp::Sample, &[fraction], loc))
+        Cohort::of_op(&self.graph, FedOp::Sample, &[fraction], loc)
     }
 
     /// The clients with the numbers `first` to `first + count − 1`.
@@ -69,25 +76,25 @@ impl ServerCx {
     #[track_caller]
     pub fn reshuffled(&self, m: impl Count) -> Cohort {
         let m = m.into_index().value_in(&self.graph);
-        self.cohort(self.graph.op(FedOp::Reshuffled, &[m], Loc::caller()))
+        Cohort::of_op(&self.graph, FedOp::Reshuffled, &[m], Loc::caller())
     }
 
     pub(crate) fn numbered(&self, op: FedOp, first: Index, count: Index, loc: Loc) -> Cohort {
         let operands = [first.value_in(&self.graph), count.value_in(&self.graph)];
-        self.cohort(self.graph.op(op, &operands, loc))
+        Cohort::of_op(&self.graph, op, &operands, loc)
     }
 
     /// All clients.
     #[track_caller]
     pub fn all_clients(&self) -> Cohort {
-        self.cohort(self.graph.op(FedOp::AllClients, &[], Loc::caller()))
+        Cohort::of_op(&self.graph, FedOp::AllClients, &[], Loc::caller())
     }
 
     /// The cohort that was made last in this round. A plug-in uses it to continue with the clients that the
     /// `round` of its base drew. If there is none, linking the algorithm is an error.
     #[track_caller]
     pub fn current_cohort(&self) -> Cohort {
-        self.cohort(self.graph.op(FedOp::CurrentCohort, &[], Loc::caller()))
+        Cohort::of_op(&self.graph, FedOp::CurrentCohort, &[], Loc::caller())
     }
 }
 
@@ -106,9 +113,6 @@ impl Cohort {
     pub fn sample(&self, fraction: impl Into<Scalar>) -> Self {
         let loc = Loc::caller();
         let operands = [fraction.into().value_in(&self.graph, loc), self.value];
-        Self {
-            graph: self.graph.clone(),
-            value: self.graph.op(FedOp::Sample, &operands, loc),
-        }
+        Self::of_op(&self.graph, FedOp::Sample, &operands, loc)
     }
 }

@@ -195,22 +195,12 @@ impl Field {
     /// [`HyperError::WrongType`] and [`HyperError::OutOfRange`].
     pub fn parse(&self, text: &str) -> Result<HyperValue, HyperError> {
         let text = text.trim();
-        let given = || HyperValue::Text(text.to_owned());
         let value = match self.kind {
-            FieldKind::Float => text
-                .parse()
-                .map(HyperValue::Float)
-                .unwrap_or_else(|_| given()),
-            FieldKind::Int => text
-                .parse()
-                .map(HyperValue::Int)
-                .unwrap_or_else(|_| given()),
-            FieldKind::Bool => text
-                .parse()
-                .map(HyperValue::Bool)
-                .unwrap_or_else(|_| given()),
-            FieldKind::Text => given(),
+            FieldKind::Float => text.parse().ok().map(HyperValue::Float),
+            FieldKind::Int => text.parse().ok().map(HyperValue::Int),
+            FieldKind::Bool => text.parse().ok().map(HyperValue::Bool),
+            FieldKind::Text => None,
         };
-        self.check(value)
+        self.check(value.unwrap_or_else(|| HyperValue::Text(text.to_owned())))
     }
 }

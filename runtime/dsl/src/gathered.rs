@@ -6,8 +6,8 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{FedOp, Kind, Place, Reduce, Type, Value};
 
 use crate::clients::mapped;
-use crate::graph::{Graph, only};
-use crate::map_operands::{MapOperands, each_of_two, next};
+use crate::graph::{Graph, next, only};
+use crate::map_operands::{MapOperands, each_of_two};
 use crate::wire::{Computed, Upload, Wire, hold};
 use crate::{ClientCx, Clients, Cohort, Labels, PerClientCx, Released, Scalar, Server, Tensor};
 
@@ -50,10 +50,7 @@ impl<T: Wire> Gathered<T> {
     /// record its ops; it reads values of the server by [`get`](crate::ServerCode::get).
     #[track_caller]
     pub fn map<U: Computed>(&self, body: impl FnOnce(&PerClientCx, T) -> U) -> U::At<AllOnServer> {
-        let graph = &self.graph;
-        map(graph, &[self.value], &[T::KIND], Loc::caller(), |k, x| {
-            body(k, T::bind(graph, only(x)))
-        })
+        map(self, Loc::caller(), body)
     }
 
     /// Both values of each client, for a [`map`](GatheredPair::map) over two. The other may be a zip
@@ -104,19 +101,18 @@ impl<T: Wire> Gathered<T> {
     /// `Σ_k a_k x_k / Σ_k a_k`.
     #[track_caller]
     pub fn weighted_mean(&self, weights: &Gathered<Scalar>) -> Server<T> {
-        let loc = Loc::caller();
-        let operands = [self.value, weights.value_in(&self.graph, loc)];
-        self.server(FedOp::Reduce(Reduce::WeightedMean), &operands, loc)
+        self.weighted(Reduce::WeightedMean, weights, Loc::caller())
     }
-}
 
-impl<T: Wire> Gathered<T> {
     /// `Σ_k a_k x_k`, with weights that may all be 0.
     #[track_caller]
     pub fn weighted_sum(&self, weights: &Gathered<Scalar>) -> Server<T> {
-        let loc = Loc::caller();
+        self.weighted(Reduce::WeightedSum, weights, Loc::caller())
+    }
+
+    fn weighted(&self, reduce: Reduce, weights: &Gathered<Scalar>, loc: Loc) -> Server<T> {
         let operands = [self.value, weights.value_in(&self.graph, loc)];
-        self.server(FedOp::Reduce(Reduce::WeightedSum), &operands, loc)
+        self.server(FedOp::Reduce(reduce), &operands, loc)
     }
 }
 
@@ -196,31 +192,22 @@ impl<A: OfGathered, B: OfGathered> GatheredPair<A, B> {
         &self,
         body: impl FnOnce(&PerClientCx, (A::Item, B::Item)) -> U,
     ) -> U::At<AllOnServer> {
-        let loc = Loc::caller();
-        let graph = self.graph();
-        let (operands, kinds): (Vec<Value>, Vec<Kind>) =
-            self.operands(graph, loc).into_iter().unzip();
-        map(graph, &operands, &kinds, loc, |k, values| {
-            body(k, Self::bind(graph, &mut values.iter().copied()))
-        })
+        map(self, Loc::caller(), body)
     }
 }
 
-pub(crate) fn map<U: Computed>(
-    graph: &Graph,
-    operands: &[Value],
-    kinds: &[Kind],
+fn map<M: MapOperands, U: Computed>(
+    over: &M,
     loc: Loc,
-    body: impl FnOnce(&PerClientCx, &[Value]) -> U,
+    body: impl FnOnce(&PerClientCx, M::Item) -> U,
 ) -> U::At<AllOnServer> {
+    let graph = over.graph();
+    let (operands, kinds): (Vec<Value>, Vec<Kind>) = over.operands(graph, loc).into_iter().unzip();
     let mut types = vec![Type::server(Kind::Client)];
-    types.extend(kinds.iter().copied().map(Type::server));
-    let args = graph.open(&types, Place::Server);
-    let result = body(
-        &PerClientCx::new(graph, only(&args)),
-        args.get(1..).unwrap_or_default(),
-    );
-    let yields = result.values(graph, loc);
+    types.extend(kinds.into_iter().map(Type::server));
+    let mut args = graph.open(&types, Place::Server).into_iter();
+    let cx = PerClientCx::new(graph, next(&mut args));
+    let yields = body(&cx, M::bind(graph, &mut args)).values(graph, loc);
     let region = graph.close(yields, loc);
-    U::bind_all::<AllOnServer>(graph, &graph.op_with(FedOp::Map, operands, region, loc))
+    U::bind_all::<AllOnServer>(graph, &graph.op_with(FedOp::Map, &operands, region, loc))
 }

@@ -45,6 +45,11 @@ pub(crate) fn only(values: &[Value]) -> Value {
     values.first().copied().unwrap_or(Value(u32::MAX))
 }
 
+/// The next of some values. A missing one is reported as by [`only`].
+pub(crate) fn next(values: &mut dyn Iterator<Item = Value>) -> Value {
+    only(values.next().as_slice())
+}
+
 impl Graph {
     pub(crate) fn with<R>(&self, act: impl FnOnce(&mut Builder) -> R) -> R {
         act(&mut self.0.borrow_mut())

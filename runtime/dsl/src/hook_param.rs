@@ -3,7 +3,7 @@
 use fedround_ir::Loc;
 use fedround_ir::fed::Value;
 
-use crate::graph::{Graph, only};
+use crate::graph::{Graph, next};
 use crate::wire::Wire;
 use crate::{
     Batch, ClientCx, Clients, Labels, Params, Scalar, Server, ServerComputeCx, ServerCx, Tensor,
@@ -43,10 +43,6 @@ macro_rules! owned {
     )*};
 }
 owned!(Params, Server<Params>, Clients<Params>);
-
-fn next(args: &mut impl Iterator<Item = Value>) -> Value {
-    only(args.next().as_slice())
-}
 
 macro_rules! server_contexts {
     ($($ty:ident),*) => {$(

@@ -43,11 +43,7 @@ impl StagedLoop for InTurn {
         let one = Type::server(Kind::Cohort);
         let head = (FedOp::InTurn, vec![self.cohort.value], vec![one]);
         stage_loop(graph, head, carried, loc, |own, carried| {
-            let client = Cohort {
-                graph: graph.clone(),
-                value: only(own),
-            };
-            body(client, carried)
+            body(Cohort::new(graph, only(own)), carried)
         })
     }
 }

@@ -33,10 +33,10 @@ pub trait Input {
 }
 
 macro_rules! rows {
-    ($($ty:ty),*) => {$(
+    ($($ty:ty => $rows:ident),*) => {$(
         impl Inputs for &$ty {
             fn graph(&self) -> &Graph {
-                <$ty>::graph(self)
+                $rows::graph(self)
             }
             fn stage(&self, graph: &Graph, loc: Loc) -> Vec<Value> {
                 vec![self.stage_one(graph, loc)]
@@ -44,31 +44,17 @@ macro_rules! rows {
         }
         impl Input for &$ty {
             fn stage_one(&self, graph: &Graph, loc: Loc) -> Value {
-                <$ty>::stage(self, graph, loc)
+                $rows::stage(self, graph, loc)
             }
         }
     )*};
 }
-rows!(Tensor, Labels);
-
-macro_rules! released {
-    ($($ty:ident $inner:ident),*) => {$(
-        impl Inputs for &Released<$ty> {
-            fn graph(&self) -> &Graph {
-                <$ty>::graph(self)
-            }
-            fn stage(&self, graph: &Graph, loc: Loc) -> Vec<Value> {
-                vec![self.stage_one(graph, loc)]
-            }
-        }
-        impl Input for &Released<$ty> {
-            fn stage_one(&self, graph: &Graph, loc: Loc) -> Value {
-                self.$inner().stage(graph, loc)
-            }
-        }
-    )*};
-}
-released!(Tensor tensor, Labels labels);
+rows!(
+    Tensor => Tensor,
+    Labels => Labels,
+    Released<Tensor> => Tensor,
+    Released<Labels> => Labels
+);
 
 impl Input for &Scalar {
     fn stage_one(&self, graph: &Graph, loc: Loc) -> Value {

@@ -3,7 +3,7 @@
 use fedround_ir::Loc;
 use fedround_ir::fed::Value;
 
-use crate::graph::Graph;
+use crate::graph::{Graph, next};
 use crate::wire::Wire;
 use crate::{Params, Scalar, Server, Tensor};
 
@@ -26,11 +26,6 @@ pub trait LoopState: Clone {
     fn rebind(&self, graph: &Graph, values: &mut dyn Iterator<Item = Value>) -> Self;
 }
 
-/// The next value. A missing one is reported by the verifier, as a value without a type.
-fn next(values: &mut dyn Iterator<Item = Value>) -> Value {
-    values.next().unwrap_or(Value(u32::MAX))
-}
-
 macro_rules! wired {
     ($($ty:ty: $graph:expr),*) => {$(
         impl LoopState for $ty {
@@ -48,20 +43,9 @@ macro_rules! wired {
 }
 wired!(
     Params: |w: &Self| Some(w.graph.clone()),
-    Scalar: |x: &Self| Self::graph(x).cloned()
+    Scalar: |x: &Self| Self::graph(x).cloned(),
+    Tensor: |x: &Self| Some(Self::graph(x).clone())
 );
-
-impl LoopState for Tensor {
-    fn graph(&self) -> Option<Graph> {
-        Some(Self::graph(self).clone())
-    }
-    fn values(&self, graph: &Graph, loc: Loc) -> Vec<Value> {
-        vec![self.stage(graph, loc)]
-    }
-    fn rebind(&self, graph: &Graph, values: &mut dyn Iterator<Item = Value>) -> Self {
-        Self::new(graph, next(values))
-    }
-}
 
 impl<T: Wire> LoopState for Server<T> {
     fn graph(&self) -> Option<Graph> {

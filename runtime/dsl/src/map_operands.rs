@@ -19,11 +19,6 @@ pub trait MapOperands: Clone {
     fn bind(graph: &Graph, values: &mut dyn Iterator<Item = Value>) -> Self::Item;
 }
 
-/// The next value. A missing one is reported by the verifier, as a value without a type.
-pub(crate) fn next(values: &mut dyn Iterator<Item = Value>) -> Value {
-    values.next().unwrap_or(Value(u32::MAX))
-}
-
 /// Implements [`MapOperands`] for a pair.
 macro_rules! each_of_two {
     ($zipped:ident) => {

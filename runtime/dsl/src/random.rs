@@ -47,22 +47,18 @@ impl Stream {
         }
     }
 
-    fn number(&self, op: FedOp, loc: Loc) -> Value {
-        self.graph.op(op, self.client.as_slice(), loc)
-    }
-
     /// A number in `[0, 1)`.
     #[track_caller]
     pub fn uniform(&self) -> Scalar {
         let op = FedOp::Uniform(self.name.clone());
-        Scalar::bind(&self.graph, self.number(op, Loc::caller()))
+        Scalar::of_op(&self.graph, op, self.client.as_slice(), Loc::caller())
     }
 
     /// A standard normal number.
     #[track_caller]
     pub fn normal(&self) -> Scalar {
         let op = FedOp::Normal(self.name.clone());
-        Scalar::bind(&self.graph, self.number(op, Loc::caller()))
+        Scalar::of_op(&self.graph, op, self.client.as_slice(), Loc::caller())
     }
 
     /// 1 with probability `p`, else 0.

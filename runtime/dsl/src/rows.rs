@@ -27,12 +27,12 @@ pub trait ZippedRows: Clone {
 }
 
 macro_rules! one {
-    ($($ty:ty => $bound:ident: $inner:expr),*) => {$(
+    ($($ty:ty => $bound:ident),*) => {$(
         impl ZippedRows for $ty {
             type Bound = $bound;
             #[track_caller]
             fn together(&self) -> Vec<(&Graph, Value)> {
-                let inner: &$bound = $inner(self);
+                let inner: &$bound = self;
                 let graph = inner.graph();
                 vec![(graph, inner.stage(graph, Loc::caller()))]
             }
@@ -43,10 +43,10 @@ macro_rules! one {
     )*};
 }
 one!(
-    Tensor => Tensor: |x| x,
-    Labels => Labels: |y| y,
-    Released<Tensor> => Tensor: |x| x,
-    Released<Labels> => Labels: |y| y
+    Tensor => Tensor,
+    Labels => Labels,
+    Released<Tensor> => Tensor,
+    Released<Labels> => Labels
 );
 
 macro_rules! tuple {
@@ -197,8 +197,7 @@ impl ClientCx {
     #[track_caller]
     pub fn classes(&self) -> Labels {
         let op = FedOp::LocalClasses;
-        let value = self.graph.op(op, &[self.value], Loc::caller());
-        Labels::new(&self.graph, value)
+        Labels::of_op(&self.graph, op, &[self.value], Loc::caller())
     }
 }
 

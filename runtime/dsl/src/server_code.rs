@@ -78,8 +78,7 @@ pub trait ServerCode: StateAccess<Params = Params> {
     /// Each class once, in order: `[classes]`.
     #[track_caller]
     fn classes(&self) -> Labels {
-        let classes = self.graph().op(FedOp::EveryClass, &[], Loc::caller());
-        Labels::new(self.graph(), classes)
+        Labels::of_op(self.graph(), FedOp::EveryClass, &[], Loc::caller())
     }
 
     /// `wᵗ`: the server's parameters at the start of the round; see
@@ -98,8 +97,7 @@ pub trait ServerCode: StateAccess<Params = Params> {
     /// `t`: how many rounds were completed before this one.
     #[track_caller]
     fn round(&self) -> Scalar {
-        let round = self.graph().op(FedOp::RoundIndex, &[], Loc::caller());
-        Scalar::bind(self.graph(), round)
+        Scalar::of_op(self.graph(), FedOp::RoundIndex, &[], Loc::caller())
     }
 
     /// Parameters that are kept between rounds under a name, which is this algorithm's own. Zeros

@@ -76,7 +76,6 @@ impl Spec {
         let chars: Vec<char> = text.chars().collect();
         let mut names: Vec<String> = Vec::new();
         let mut at = 0;
-        let mut closing = 0;
         let syntax = |at: usize, expected| SpecError::Syntax {
             text: text.to_owned(),
             at: at + 1,
@@ -112,13 +111,12 @@ impl Spec {
             }
             at += 1;
         }
-        while closing + 1 < names.len() {
+        for _ in 1..names.len() {
             skip(&mut at);
             if chars.get(at) != Some(&')') {
                 return Err(syntax(at, "`)`"));
             }
             at += 1;
-            closing += 1;
         }
         skip(&mut at);
         if at < chars.len() {

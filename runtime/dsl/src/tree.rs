@@ -180,11 +180,8 @@ pub trait Tree: sealed::Sealed + LoopState {
     #[track_caller]
     fn clip_value(&self, c: impl Rate) -> Self {
         let loc = Loc::caller();
-        let (graph, value) = self.parts(loc);
         let c = c.rate(loc);
-        let bounds = [Scalar::op(ArithOp::Neg, &[&c], loc), c].map(|x| x.value_in(graph, loc));
-        let operands = [bounds[0], bounds[1], value];
-        Self::of(graph, graph.op(TreeOp::Clamp, &operands, loc))
+        self.clamp(Scalar::op(ArithOp::Neg, &[&c], loc), c)
     }
 
     /// `a · min(1, C / (‖a‖ + 10⁻⁶))`: clipping by the Euclidean norm over all entries, as

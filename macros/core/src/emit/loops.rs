@@ -17,11 +17,7 @@ pub fn for_each(one: &ExprForLoop, model: Option<&Loop<'_>>, names: &Names) -> E
         .map(|model| model.carried.as_slice())
         .unwrap_or_default();
     let body = &one.body;
-    let Head {
-        function,
-        pattern,
-        iter,
-    } = head(one, &private);
+    let (function, pattern, iter) = head(one, &private);
     if carried.is_empty() {
         return Expr::Verbatim(quote_spanned! {span=>
             #private::#function(#iter, (), |#pattern, ()| #body)
@@ -39,34 +35,22 @@ pub fn for_each(one: &ExprForLoop, model: Option<&Loop<'_>>, names: &Names) -> E
     Expr::Verbatim(quote_spanned!(span=> { #staged; #(let _ = &#carried;)* }))
 }
 
-/// What a loop is handed to, the pattern of its turns, and its turns.
-struct Head {
-    function: TokenStream,
-    pattern: TokenStream,
-    iter: TokenStream,
-}
-
-/// `0..n` is `for_turns(n)`, whose turns are written out one by one, where the pattern names them, or else
-/// `for_each(range(n))`, whose turns are `()`; anything else stages its own turns.
-fn head(one: &ExprForLoop, private: &TokenStream) -> Head {
+/// What a loop is handed to, the pattern of its turns, and its turns. `0..n` is `for_turns(n)`, whose turns are written
+/// out one by one, where the pattern names them, or else `for_each(range(n))`, whose turns are `()`; anything else
+/// stages its own turns.
+fn head(one: &ExprForLoop, private: &TokenStream) -> (TokenStream, TokenStream, TokenStream) {
     let span = one.for_token.span;
     let pattern = one.pat.to_token_stream();
     let for_each = quote_spanned!(span=> for_each);
     match &*one.expr {
-        Expr::Range(range) if named_turns(one) => Head {
-            function: quote_spanned!(span=> for_turns),
-            pattern,
-            iter: range.end.to_token_stream(),
-        },
-        Expr::Range(ExprRange { end, .. }) => Head {
-            function: for_each,
-            pattern: quote_spanned!(span=> ()),
-            iter: quote_spanned!(span=> #private::range(#end)),
-        },
-        other => Head {
-            function: for_each,
-            pattern,
-            iter: other.to_token_stream(),
-        },
+        Expr::Range(range) if named_turns(one) => {
+            let for_turns = quote_spanned!(span=> for_turns);
+            (for_turns, pattern, range.end.to_token_stream())
+        }
+        Expr::Range(ExprRange { end, .. }) => {
+            let range = quote_spanned!(span=> #private::range(#end));
+            (for_each, quote_spanned!(span=> ()), range)
+        }
+        other => (for_each, pattern, other.to_token_stream()),
     }
 }

@@ -2,7 +2,7 @@
 
 use syn::ext::IdentExt;
 use syn::{
-    Attribute, DeriveInput, Expr, GenericArgument, Generics, Ident, Lit, Meta, PathArguments, Type,
+    Attribute, DeriveInput, Expr, GenericArgument, Ident, Lit, Meta, PathArguments, Type,
     TypeParam, UnOp,
 };
 
@@ -62,7 +62,7 @@ pub enum FieldType {
 
 /// The model of a struct; it takes anything, as finding fault is `check`'s task.
 pub fn hypers(input: &HyperInput) -> Hypers<'_> {
-    let param = base_param(&input.item.generics);
+    let param = input.item.generics.type_params().next();
     let is_base = |ty: &Type| param.is_some_and(|param| is_path(ty, &param.ident));
     let named = || {
         input
@@ -212,10 +212,6 @@ fn lower_case(ident: &Ident) -> String {
     ident.unraw().to_string().to_lowercase()
 }
 
-fn base_param(generics: &Generics) -> Option<&TypeParam> {
-    generics.type_params().next()
-}
-
 fn is_path(ty: &Type, name: &Ident) -> bool {
     matches!(ty, Type::Path(path) if path.path.is_ident(name))
 }
@@ -241,13 +237,7 @@ fn paragraphs(attrs: &[Attribute]) -> Vec<String> {
 
 fn doc_line(attr: &Attribute) -> Option<String> {
     match &attr.meta {
-        Meta::NameValue(meta) if meta.path.is_ident("doc") => match &meta.value {
-            Expr::Lit(lit) => match &lit.lit {
-                Lit::Str(text) => Some(text.value()),
-                _ => None,
-            },
-            _ => None,
-        },
+        Meta::NameValue(meta) if meta.path.is_ident("doc") => string(&meta.value),
         _ => None,
     }
 }

@@ -56,16 +56,13 @@ pub fn load(folder: &Path, form: Form) -> Result<CaptionSet, DataError> {
     };
     let ((train, of), (held_out, held_out_of)) = (split("train2014")?, split("val2014")?);
     let names = of.names.clone();
-    let mut train = Part::new(train, of);
+    let train = Part::new(train, of);
     let mut validation = Part::new(held_out, held_out_of);
     let half = (validation.images.len() / 2).min(HELD_OUT);
     let mut test = validation.split_off(half);
     test.split_off(half);
-    for part in [&mut train, &mut validation, &mut test] {
-        if part.images.is_empty() {
-            let path = annotations;
-            return Err(DataError::Empty { path });
-        }
+    for part in [&train, &validation, &test] {
+        DataError::empty_if(part.images.is_empty(), &annotations)?;
     }
     CaptionSet::new("coco", [train, validation, test], names, form)
 }
@@ -96,12 +93,7 @@ pub fn read(
         .into_iter()
         .map(|i| (i.id, i.file_name))
         .collect();
-    let missing = |what, name: String, place: &Path| RecordError::Reference {
-        path: captions.to_path_buf(),
-        what,
-        name,
-        place: place.to_path_buf(),
-    };
+    let missing = |what, name, place| RecordError::reference(captions, what, name, place);
     let mut all = Vec::with_capacity(names.len());
     for (id, name) in names {
         let Some(captions_of) = said.remove(&id) else {
@@ -121,10 +113,7 @@ pub fn read(
     if let Some(id) = said.into_keys().min() {
         return Err(missing("the image of captions", id.to_string(), captions).into());
     }
-    if all.is_empty() {
-        let path = captions.to_path_buf();
-        return Err(DataError::Empty { path });
-    }
+    DataError::empty_if(all.is_empty(), captions)?;
     Ok(Captions {
         images: all,
         categories,
@@ -145,11 +134,9 @@ fn objects(path: &Path) -> Result<Objects, DataError> {
     let mut objects = HashMap::<u64, BTreeSet<u16>>::new();
     for instance in file.annotations {
         let category = index.get(&instance.category_id);
-        let category = category.ok_or_else(|| RecordError::Reference {
-            path: path.to_path_buf(),
-            what: "category",
-            name: instance.category_id.to_string(),
-            place: path.to_path_buf(),
+        let category = category.ok_or_else(|| {
+            let id = instance.category_id.to_string();
+            RecordError::reference(path, "category", id, path)
         })?;
         let on_image = objects.entry(instance.image_id).or_default();
         on_image.insert(*category);

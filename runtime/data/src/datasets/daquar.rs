@@ -76,14 +76,5 @@ pub fn read(file: &Path, images: &Path) -> Result<Questions, DataError> {
             kind: 0,
         });
     }
-    if questions.is_empty() {
-        let path = file.to_path_buf();
-        return Err(DataError::Empty { path });
-    }
-    Ok(Questions {
-        file: file.to_path_buf(),
-        questions,
-        images: rows.files,
-        kinds: Vec::new(),
-    })
+    Questions::of_file(file, questions, rows, Vec::new())
 }

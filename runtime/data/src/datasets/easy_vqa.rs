@@ -54,12 +54,7 @@ pub fn read(folder: &Path) -> Result<Questions, DataError> {
     for (text, answer, image) in listed {
         let name = format!("{image}.png");
         let row = rows.row(&name, &images, std::slice::from_ref(&name));
-        let image = row.ok_or_else(|| RecordError::Reference {
-            path: path.clone(),
-            what: "image",
-            name,
-            place: images.clone(),
-        })?;
+        let image = row.ok_or_else(|| RecordError::reference(&path, "image", name, &images))?;
         questions.push(Question {
             text,
             image,
@@ -67,13 +62,5 @@ pub fn read(folder: &Path) -> Result<Questions, DataError> {
             kind: 0,
         });
     }
-    if questions.is_empty() {
-        return Err(DataError::Empty { path });
-    }
-    Ok(Questions {
-        file: path,
-        questions,
-        images: rows.files,
-        kinds: Vec::new(),
-    })
+    Questions::of_file(&path, questions, rows, Vec::new())
 }

@@ -57,9 +57,7 @@ pub fn read(folder: &Path) -> Result<Captions, DataError> {
     };
     let all = gathered.keys.into_iter().zip(gathered.captions);
     let images: Vec<_> = all.map(captioned).collect();
-    if images.is_empty() {
-        return Err(DataError::Empty { path });
-    }
+    DataError::empty_if(images.is_empty(), &path)?;
     Ok(Captions {
         images,
         categories: Vec::new(),
@@ -79,10 +77,7 @@ pub fn load(folder: &Path, form: Form, seed: u64) -> Result<CaptionSet, DataErro
     let groups = all.by_topic(Topics::default());
     let order = permutation(all.images.len(), StreamKey::new(seed, Purpose::Split));
     let eighth = order.len() / 8;
-    if eighth == 0 {
-        let path = folder.join("captions.txt");
-        return Err(DataError::Empty { path });
-    }
+    DataError::empty_if(eighth == 0, &folder.join("captions.txt"))?;
     let part = |indices: &[usize]| {
         let mut indices = indices.to_vec();
         indices.sort_unstable();

@@ -74,11 +74,7 @@ fn split(
             num_labels: classes.len(),
         });
     }
-    if num_images == 0 {
-        return Err(DataError::Empty {
-            path: images.to_path_buf(),
-        });
-    }
+    DataError::empty_if(num_images == 0, images)?;
     check_labels(labels, &classes, first, request.info.classes)?;
     let classes = classes.into_iter().map(|l| u16::from(l - first));
     Ok((pixels, classes.collect()))

@@ -56,10 +56,7 @@ fn examples(list: &Path, folder: &Path) -> Result<Examples, DataError> {
         paths.push(folder.join(file));
         labels.push(label);
     }
-    let unreadable = |source| DataError::Read {
-        path: folder.to_path_buf(),
-        source,
-    };
+    let unreadable = DataError::unreadable(folder);
     let is_png = |path: &Path| path.extension() == Some(OsStr::new("png"));
     let mut num_images = 0;
     for entry in fs::read_dir(folder).map_err(unreadable)? {
@@ -73,10 +70,7 @@ fn examples(list: &Path, folder: &Path) -> Result<Examples, DataError> {
             num_labels: labels.len(),
         });
     }
-    if labels.is_empty() {
-        let path = list.to_path_buf();
-        return Err(DataError::Empty { path });
-    }
+    DataError::empty_if(labels.is_empty(), list)?;
     let pixels = ImageFiles::new(paths, SHAPE, Fit::Stretch)?.decode_all()?;
     Ok(Examples::of_images(SHAPE, pixels, labels, Scale::Centred))
 }

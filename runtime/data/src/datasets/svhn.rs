@@ -45,12 +45,7 @@ fn split(path: &Path) -> Result<(Vec<u8>, Vec<u16>), DataError> {
     let mut arrays = arrays(path, MOST_BYTES)?;
     let mut named = |name: &'static str| match arrays.iter().position(|a| a.name == name) {
         Some(at) => Ok(arrays.swap_remove(at)),
-        None => Err(wrong(
-            path,
-            0,
-            format!("an array `{name}`"),
-            "none".to_owned(),
-        )),
+        None => Err(wrong(path, 0, format!("an array `{name}`"), "none")),
     };
     let (x, y) = (named("X")?, named("y")?);
     let n = y.dims.iter().product::<usize>();
@@ -58,10 +53,7 @@ fn split(path: &Path) -> Result<(Vec<u8>, Vec<u16>), DataError> {
         let expected = format!("`X` of 32 x 32 x 3 x {n}, an image for each label");
         return Err(wrong(path, x.offset, expected, format!("{:?}", x.dims)));
     }
-    if n == 0 {
-        let path = path.to_path_buf();
-        return Err(DataError::Empty { path });
-    }
+    DataError::empty_if(n == 0, path)?;
     let labels = labels(path, &y)?;
     let mut pixels = x.bytes(path)?;
     let planes = pixels.par_chunks_exact_mut(SIDE * SIDE);

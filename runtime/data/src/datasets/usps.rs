@@ -79,10 +79,7 @@ fn examples(path: &Path) -> Result<Examples, DataError> {
             return Err(bad(at, "a digit and 256 values", format!("{found} values")));
         }
     }
-    if labels.is_empty() {
-        let path = path.to_path_buf();
-        return Err(DataError::Empty { path });
-    }
+    DataError::empty_if(labels.is_empty(), path)?;
     let x = Column::floats("x", [1, SIDE, SIDE], pixels)?.with_black(*GREY.start());
     Ok(Examples::of_columns(vec![x], labels)?)
 }

@@ -89,12 +89,7 @@ pub fn read(
         .iter()
         .map(|a| (a.question_id, a))
         .collect();
-    let missing = |path: &Path, what, name: String, place: &Path| RecordError::Reference {
-        path: path.to_path_buf(),
-        what,
-        name,
-        place: place.to_path_buf(),
-    };
+    let missing = RecordError::reference;
     let mut rows = ImageRows::default();
     let mut all = Vec::with_capacity(asked.questions.len());
     for question in asked.questions {
@@ -123,16 +118,7 @@ pub fn read(
     if let Some(id) = by_question.into_keys().min() {
         return Err(missing(annotations, "question", id.to_string(), questions).into());
     }
-    if all.is_empty() {
-        let path = questions.to_path_buf();
-        return Err(DataError::Empty { path });
-    }
-    Ok(Questions {
-        file: questions.to_path_buf(),
-        questions: all,
-        images: rows.files,
-        kinds,
-    })
+    Questions::of_file(questions, all, rows, kinds)
 }
 
 #[derive(Deserialize)]

@@ -65,10 +65,7 @@ const EXPANSION: u64 = 1032;
 impl<'a> Stream<'a> {
     /// Opens a file. If it is packed, it may unpack to at most `limit` bytes.
     pub fn open(path: &'a Path, limit: u64) -> Result<Self, DataError> {
-        let unreadable = |source| DataError::Read {
-            path: path.to_path_buf(),
-            source,
-        };
+        let unreadable = DataError::unreadable(path);
         let mut file = File::open(path).map_err(unreadable)?;
         let size = file.metadata().map_err(unreadable)?.len();
         let gzipped = path.extension().is_some_and(|e| e == "gz");

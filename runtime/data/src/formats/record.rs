@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use csv::{ReaderBuilder, StringRecord};
+use csv::{ReaderBuilder, StringRecord, StringRecordsIntoIter};
 use serde::de::DeserializeOwned;
 
 use super::files::{MOST_TEXT, own_limit, read};
@@ -42,30 +42,29 @@ impl Records {
 
     /// [`open`](Self::open) for lists that people write. Their last line may lack its line end.
     pub fn open_list(path: &Path) -> Result<Self, DataError> {
-        Ok(Self {
-            path: path.to_path_buf(),
-            bytes: read(path, MOST_TEXT)?,
-            counts_records: false,
-        })
+        Ok(Self::of_lines(path, read(path, MOST_TEXT)?))
     }
 
     /// [`open_list`](Self::open_list) for a user's own tables, whose size nobody published.
     pub fn open_own(path: &Path) -> Result<Self, DataError> {
         let packed = std::fs::metadata(path).map_or(0, |file| file.len());
-        Ok(Self {
+        Ok(Self::of_lines(path, read(path, own_limit(packed))?))
+    }
+
+    fn of_lines(path: &Path, bytes: Vec<u8>) -> Self {
+        Self {
             path: path.to_path_buf(),
-            bytes: read(path, own_limit(packed))?,
+            bytes,
             counts_records: false,
-        })
+        }
     }
 
     /// The records of a text that was made from a file.
     #[cfg(feature = "parquet")]
     pub fn of_text(path: &Path, bytes: Vec<u8>) -> Self {
         Self {
-            path: path.to_path_buf(),
-            bytes,
             counts_records: true,
+            ..Self::of_lines(path, bytes)
         }
     }
 
@@ -95,16 +94,11 @@ impl Records {
         comment: Option<u8>,
         line_ends: bool,
     ) -> impl Iterator<Item = Result<Record<'_>, RecordError>> {
-        let rows = ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .delimiter(separator)
-            .from_reader(&self.bytes[..]);
         let is_comment = move |fields: &StringRecord| {
             let first = fields.get(0).and_then(|f| f.bytes().next());
             comment.is_some() && first == comment && fields.len() == 1
         };
-        let rows = rows.into_records();
+        let rows = self.records(separator);
         let rows = rows.filter(move |row| !row.as_ref().is_ok_and(is_comment));
         rows.map(move |fields| {
             let fields = fields.map_err(|error| self.unreadable(&error))?;
@@ -112,12 +106,8 @@ impl Records {
             let path = &self.path;
             // A quote that is not closed takes the lines after it into its field.
             let whole = || {
-                let closed = || {
-                    fields
-                        .position()
-                        .is_some_and(|at| self.closes(at, separator))
-                };
-                line_ends && fields.len() == expected && closed()
+                let closed = |at| self.closes(at, separator);
+                line_ends && fields.len() == expected && fields.position().is_some_and(closed)
             };
             if fields.iter().any(|f| f.contains('\n')) && !whole() {
                 let path = path.clone();
@@ -133,6 +123,15 @@ impl Records {
             }
             Ok(Record { path, line, fields })
         })
+    }
+
+    fn records(&self, separator: u8) -> StringRecordsIntoIter<&[u8]> {
+        ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .delimiter(separator)
+            .from_reader(&self.bytes[..])
+            .into_records()
     }
 
     /// The file.
@@ -158,12 +157,7 @@ impl Records {
 
     /// The fields of the first record, without a byte order mark.
     pub fn header(&self, separator: u8) -> Result<Vec<String>, RecordError> {
-        let mut rows = ReaderBuilder::new()
-            .has_headers(false)
-            .delimiter(separator)
-            .from_reader(&self.bytes[..])
-            .into_records();
-        let first = rows.next().transpose();
+        let first = self.records(separator).next().transpose();
         let first = first.map_err(|error| self.unreadable(&error))?;
         let first = first.unwrap_or_default();
         if !unquoted(&self.bytes, &[separator]).1 {

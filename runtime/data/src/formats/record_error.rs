@@ -1,6 +1,6 @@
 //! Errors in files of records and of JSON.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What is wrong in a file of records or of JSON, and where.
 #[derive(Debug, thiserror::Error)]
@@ -89,4 +89,16 @@ pub enum RecordError {
         /// The file or folder that should have it.
         place: PathBuf,
     },
+}
+
+impl RecordError {
+    /// The error that what a record of `path` names is not in `place`.
+    pub(crate) fn reference(path: &Path, what: &'static str, name: String, place: &Path) -> Self {
+        Self::Reference {
+            path: path.to_path_buf(),
+            what,
+            name,
+            place: place.to_path_buf(),
+        }
+    }
 }

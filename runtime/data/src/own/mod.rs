@@ -17,6 +17,7 @@ mod kinds;
 mod labels;
 mod leaf;
 mod normalize;
+mod parts;
 mod read_options;
 mod table;
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::bad_examples::{Broken, Missing};
 use super::hold_out::hold_out;
+use super::parts::Parts;
 use super::{DataLocation, Normalize, NumberScale, OwnDataError};
 use crate::{DataError, Dataset, InputEncoding, InputValues, Scale};
 
@@ -36,16 +37,6 @@ pub struct ReadOptions {
     /// way: with that scale, those columns of a table and that size of images, and with those classes. Bundled
     /// datasets keep their own scale.
     pub like: Option<Arc<InputEncoding>>,
-}
-
-/// The parts of own data.
-pub(super) struct Parts {
-    /// The numbers of the examples for training.
-    pub train: Vec<usize>,
-    /// Those for testing.
-    pub test: Vec<usize>,
-    /// Whether no example is in both.
-    pub divided: bool,
 }
 
 impl ReadOptions {

@@ -1,15 +1,14 @@
 //! Partitions by group: each client holds groups of the dataset, such as domains or writers.
 
+use super::PartitionError;
 use super::pool::{Draw, Pool, Stratum, even};
-use super::{Partition, PartitionError};
 
 pub(super) fn domains(
     pool: &Pool,
-    partition: &Partition,
     parts: Option<usize>,
     most: Option<usize>,
 ) -> Result<Vec<Vec<usize>>, PartitionError> {
-    let groups = by_group(pool, partition)?;
+    let groups = by_group(pool);
     let (clients, count) = (pool.clients, groups.len());
     if clients % count != 0 {
         return Err(PartitionError::NotAMultiple {
@@ -39,11 +38,8 @@ pub(super) fn domains(
     pool.share(&strata)
 }
 
-pub(super) fn groups(
-    pool: &Pool,
-    partition: &Partition,
-) -> Result<Vec<Vec<usize>>, PartitionError> {
-    let groups = enough(pool, partition)?;
+pub(super) fn groups(pool: &Pool) -> Result<Vec<Vec<usize>>, PartitionError> {
+    let groups = enough(pool)?;
     let order = pool.permutation(groups.len(), Draw::Order, 0);
     let hand =
         |hand: std::ops::Range<usize>| order[hand].iter().flat_map(|&g| &groups[g].1).copied();
@@ -51,11 +47,8 @@ pub(super) fn groups(
     Ok(hands.map(|range| hand(range).collect()).collect())
 }
 
-pub(super) fn natural(
-    pool: &Pool,
-    partition: &Partition,
-) -> Result<Vec<Vec<usize>>, PartitionError> {
-    let groups = enough(pool, partition)?;
+pub(super) fn natural(pool: &Pool) -> Result<Vec<Vec<usize>>, PartitionError> {
+    let groups = enough(pool)?;
     let mut chosen = pool.permutation(groups.len(), Draw::Order, 0);
     chosen.truncate(pool.clients);
     // In the order of the dataset, so that with all groups client k is group k.
@@ -64,8 +57,8 @@ pub(super) fn natural(
 }
 
 /// The groups that have examples. There are at least as many as clients.
-fn enough(pool: &Pool, partition: &Partition) -> Result<Vec<(usize, Vec<usize>)>, PartitionError> {
-    let groups = by_group(pool, partition)?;
+fn enough(pool: &Pool) -> Result<Vec<(usize, Vec<usize>)>, PartitionError> {
+    let groups = by_group(pool);
     if groups.len() < pool.clients {
         return Err(PartitionError::TooFewGroups {
             clients: pool.clients,
@@ -75,19 +68,13 @@ fn enough(pool: &Pool, partition: &Partition) -> Result<Vec<(usize, Vec<usize>)>
     Ok(groups)
 }
 
-fn by_group(
-    pool: &Pool,
-    partition: &Partition,
-) -> Result<Vec<(usize, Vec<usize>)>, PartitionError> {
-    let Some(groups) = pool.groups else {
-        return Err(PartitionError::NoGroups {
-            partition: partition.clone(),
-        });
-    };
+/// The groups that have examples, with their numbers. That the pool has groups, its caller has checked.
+fn by_group(pool: &Pool) -> Vec<(usize, Vec<usize>)> {
+    let groups = pool.groups.unwrap_or_default();
     let mut members = vec![Vec::new(); groups.iter().max().map_or(0, |&g| g as usize + 1)];
     for (example, &group) in groups.iter().enumerate() {
         members[group as usize].push(example);
     }
     let members = members.into_iter().enumerate();
-    Ok(members.filter(|(_, members)| !members.is_empty()).collect())
+    members.filter(|(_, members)| !members.is_empty()).collect()
 }

@@ -175,9 +175,9 @@ impl Partition {
                 per_client,
                 weights,
             } => classes::labels(pool, *per_client, weights.as_deref()),
-            Self::Domains { parts, most } => groups::domains(pool, self, *parts, *most),
-            Self::Groups => groups::groups(pool, self),
-            Self::Natural => groups::natural(pool, self),
+            Self::Domains { parts, most } => groups::domains(pool, *parts, *most),
+            Self::Groups => groups::groups(pool),
+            Self::Natural => groups::natural(pool),
             Self::Shared { per_client } => shared::shared(pool, *per_client),
             Self::Rotated { base, examples, .. } => rotate::newcomer(pool, base, *examples),
         }

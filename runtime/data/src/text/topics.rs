@@ -53,7 +53,7 @@ impl Topics {
         let mut centres = self.first_centres(&texts, vocabulary.len());
         let mut of = vec![0; texts.len()];
         for _ in 0..self.passes.max(1) {
-            let nearest: Vec<u16> = texts.iter().map(|t| nearest(t, &centres).0).collect();
+            let nearest: Vec<u16> = texts.iter().map(|t| nearest(t, &centres)).collect();
             let settled = nearest == of;
             of = nearest;
             move_centres(&mut centres, &texts, &of);
@@ -106,12 +106,10 @@ fn tf_idf(texts: &[String]) -> (Vec<Text>, Vec<String>) {
     vocabulary.sort_unstable();
     let index: HashMap<&str, usize> = vocabulary.iter().map(String::as_str).zip(0..).collect();
     let vector = |text: &Vec<String>| {
-        let mut counts = vec![];
-        for word in text.iter().filter_map(|w| index.get(w.as_str())) {
-            counts.push(*word);
-        }
-        counts.sort_unstable();
-        let runs = counts.chunk_by(|a, b| a == b);
+        let known = text.iter().filter_map(|w| index.get(w.as_str()).copied());
+        let mut known: Vec<usize> = known.collect();
+        known.sort_unstable();
+        let runs = known.chunk_by(|a, b| a == b);
         let rarity = |word: usize| texts.len() as f32 / having[vocabulary[word].as_str()] as f32;
         let weigh = |run: &[usize]| (run[0], run.len() as f32 * rarity(run[0]).ln());
         unit(runs.map(weigh).collect())
@@ -132,11 +130,11 @@ fn cosine(text: &Text, centre: &[f32]) -> f32 {
         .sum()
 }
 
-/// The group of the nearest centre (the first of equally near ones) and its cosine.
-fn nearest(text: &Text, centres: &[Vec<f32>]) -> (u16, f32) {
+/// The group of the nearest centre, the first of equally near ones.
+fn nearest(text: &Text, centres: &[Vec<f32>]) -> u16 {
     let cosines = centres.iter().map(|centre| cosine(text, centre));
     let best = |best: (u16, f32), next: (u16, f32)| if next.1 > best.1 { next } else { best };
-    (0..).zip(cosines).fold((0, f32::NEG_INFINITY), best)
+    (0..).zip(cosines).fold((0, f32::NEG_INFINITY), best).0
 }
 
 /// Moves each centre to the direction of the sum of its texts. A centre without texts stays.

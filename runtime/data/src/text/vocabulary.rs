@@ -1,6 +1,7 @@
 //! Vocabularies: words and their token ids.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 
 /// The id that fills a sequence up to its length.
 pub const PAD: i32 = 0;
@@ -38,17 +39,10 @@ pub struct Vocabulary {
 impl Vocabulary {
     /// The words that occur at least `min_count` times in `texts`.
     pub fn new<'a>(texts: impl IntoIterator<Item = &'a str>, min_count: usize) -> Self {
-        let mut counts = HashMap::<String, usize>::new();
-        for word in texts.into_iter().flat_map(words) {
-            *counts.entry(word).or_default() += 1;
-        }
-        let mut kept: Vec<_> = counts
-            .into_iter()
-            .filter(|(_, count)| *count >= min_count)
-            .collect();
-        kept.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        let counted = by_count(texts.into_iter().flat_map(words)).into_iter();
+        let kept = counted.take_while(|(_, count)| *count >= min_count);
         let special = SPECIAL.map(str::to_owned).into_iter();
-        let words: Vec<_> = special.chain(kept.into_iter().map(|(w, _)| w)).collect();
+        let words: Vec<_> = special.chain(kept.map(|(word, _)| word)).collect();
         let ids = words.iter().cloned().zip(0..).collect();
         Self { words, ids }
     }
@@ -104,6 +98,17 @@ impl Vocabulary {
         let words: Vec<_> = words.map(|&id| self.word(id)).collect();
         words.join(" ")
     }
+}
+
+/// Texts with their counts: by falling count, and in alphabetical order if counts are equal.
+pub(super) fn by_count<T: Ord + Hash>(texts: impl Iterator<Item = T>) -> Vec<(T, usize)> {
+    let mut counts = HashMap::<T, usize>::new();
+    for text in texts {
+        *counts.entry(text).or_default() += 1;
+    }
+    let mut counted: Vec<_> = counts.into_iter().collect();
+    counted.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    counted
 }
 
 fn padded(all: impl Iterator<Item = i32>, length: usize, ids: &mut Vec<i32>) -> usize {

@@ -1,8 +1,6 @@
 //! Sizes of the things on the lanes, before they are placed.
 
-use fedround_ir::fed::Place;
-
-use super::scene::{Frame, Item, OpBox, Scene};
+use super::scene::{Frame, FrameKind, Item, OpBox, Scene};
 use super::text::{plain_width, width};
 
 pub(super) const MARGIN: f64 = 20.0;
@@ -30,7 +28,7 @@ impl Lanes {
     pub(super) fn fit<'s>(scenes: impl Iterator<Item = &'s Scene>) -> Self {
         let mut widths: [f64; 3] = [170.0, 210.0, 120.0];
         for scene in scenes {
-            let lane = usize::from(scene.place != Place::Server);
+            let lane = scene.lane();
             widths[lane] = widths[lane].max(plain_width(&scene.title, SMALL));
             widen(&scene.items, lane, &mut widths);
         }
@@ -88,9 +86,9 @@ pub(super) fn widen(items: &[Item], lane: usize, widths: &mut [f64; 3]) {
 }
 
 pub(super) fn lane_of(frame: &Frame, lane: usize) -> usize {
-    match frame.op.as_str() {
-        "fed.map" => usize::from(!frame.on_server),
-        _ => lane,
+    match frame.kind {
+        FrameKind::Map => usize::from(!frame.on_server),
+        FrameKind::Grad | FrameKind::Loop => lane,
     }
 }
 

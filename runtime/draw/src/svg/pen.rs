@@ -1,6 +1,5 @@
 //! Places the things of a scene on both lanes, and draws them.
 
-use fedround_ir::fed::Place;
 use fedround_passes::report::Direction;
 
 use super::canvas::{Anchor, Canvas, Font, NO_FILL, Rect, colour};
@@ -86,7 +85,7 @@ impl Pen {
 
     /// A function's title, below a line that parts it from the one before.
     fn heading(&mut self, scene: &Scene, parted: bool) {
-        let lane = usize::from(scene.place != Place::Server);
+        let lane = scene.lane();
         if parted {
             let (left, right) = (MARGIN, self.lanes.page() - MARGIN);
             let y = self.y - 13.0;
@@ -105,7 +104,7 @@ impl Pen {
 
     fn scene(&mut self, scene: &Scene) {
         self.tails = [None; 2];
-        let lane = usize::from(scene.place != Place::Server);
+        let lane = scene.lane();
         if !scene.start.is_empty() {
             self.pill(&scene.start, lane);
             self.y += GAP;

@@ -92,3 +92,10 @@ pub(super) struct Scene {
     /// Those that it ends with.
     pub end: String,
 }
+
+impl Scene {
+    /// The lane that it begins on.
+    pub fn lane(&self) -> usize {
+        usize::from(self.place != Place::Server)
+    }
+}

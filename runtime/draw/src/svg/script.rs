@@ -93,6 +93,13 @@ impl Script<'_> {
         known.unwrap_or_else(|| Text::name("?"))
     }
 
+    /// Values go by these names from here on.
+    pub(super) fn give_names(&mut self, values: &[Value], names: &[String]) {
+        for (value, name) in values.iter().zip(names) {
+            self.texts.insert(*value, Text::name(name.clone()));
+        }
+    }
+
     pub(super) fn list(&self, values: &[Value]) -> String {
         let texts = values.iter().map(|v| self.text(*v).plain().to_owned());
         texts.collect::<Vec<_>>().join(", ")
@@ -139,9 +146,7 @@ impl Script<'_> {
                 op: String::new(),
             }));
         }
-        for (value, name) in values.iter().zip(names) {
-            self.texts.insert(*value, Text::name(name.clone()));
-        }
+        self.give_names(values, names);
     }
 
     fn op(&mut self, op: &Op, wanted: Option<String>, items: &mut Vec<Item>) {
@@ -215,9 +220,7 @@ impl Script<'_> {
             (kind, results, _) => {
                 let names: Vec<String> = results.iter().map(|v| self.name(*v, kind)).collect();
                 let text = self.expression(op);
-                for (result, name) in results.iter().zip(&names) {
-                    self.texts.insert(*result, Text::name(name.clone()));
-                }
+                self.give_names(results, &names);
                 let arrow = if names.is_empty() { "" } else { " ← " };
                 items.push(Item::Op(OpBox {
                     text: format!("{}{arrow}{}", names.join(", "), text.plain()),

@@ -41,18 +41,14 @@ impl Script<'_> {
             _ => format!("for each client k ∈ {cohort}, in parallel"),
         };
         self.rename(&region.yields, &names, &mut items);
-        for (result, name) in results.iter().zip(names) {
-            self.texts.insert(*result, Text::name(name));
-            self.cohorts.insert(*result, cohort.clone());
-        }
+        self.give_names(results, &names);
+        self.cohorts
+            .extend(results.iter().map(|v| (*v, cohort.clone())));
         Some(Frame {
             title,
             note: String::new(),
             op: op.kind.name(),
-            kind: match op.kind {
-                OpKind::Fed(FedOp::Map) => FrameKind::Map,
-                _ => FrameKind::Loop,
-            },
+            kind: FrameKind::Map,
             on_server,
             items,
         })
@@ -64,17 +60,13 @@ impl Script<'_> {
         let title = match (&op.kind, control) {
             (OpKind::Opt(OptOp::ForBatches), [_, epochs, size]) => {
                 let b = self.unique("b");
-                if let Some(arg) = region.args.first() {
-                    self.texts.insert(*arg, Text::name(b.clone()));
-                }
+                self.give_names(&region.args, std::slice::from_ref(&b));
                 let (epochs, size) = (self.text(*epochs), self.text(*size));
                 format!("for {b} in batches({}, {})", epochs.plain(), size.plain())
             }
             (OpKind::Opt(OptOp::ForRows(_)), [epochs, size, rows @ ..]) => {
                 let names: Vec<String> = rows.iter().map(|_| self.unique("r")).collect();
-                for (arg, name) in region.args.iter().zip(&names) {
-                    self.texts.insert(*arg, Text::name(name.clone()));
-                }
+                self.give_names(&region.args, &names);
                 let (epochs, size) = (self.text(*epochs), self.text(*size));
                 format!(
                     "for {} in rows of {}, batches({}, {})",
@@ -85,9 +77,7 @@ impl Script<'_> {
                 )
             }
             (OpKind::Fed(FedOp::InTurn), [cohort]) => {
-                if let Some(arg) = region.args.first() {
-                    self.texts.insert(*arg, Text::name(TURN));
-                }
+                self.give_names(&region.args, &[TURN.to_owned()]);
                 let cohort = self.text(*cohort);
                 format!("for each client k ∈ {}, in turn", cohort.plain())
             }
@@ -108,9 +98,7 @@ impl Script<'_> {
         }
         let mut items = self.region(region, &names);
         self.rename(&region.yields, &names, &mut items);
-        for (result, name) in results.iter().zip(names) {
-            self.texts.insert(*result, Text::name(name));
-        }
+        self.give_names(results, &names);
         Some(Frame {
             title,
             note: match notes.is_empty() {
@@ -130,9 +118,7 @@ impl Script<'_> {
             return None;
         };
         let b = self.unique("b");
-        if let Some(arg) = region.args.first() {
-            self.texts.insert(*arg, Text::name(b.clone()));
-        }
+        self.give_names(&region.args, std::slice::from_ref(&b));
         let names = results.iter().map(|result| match self.kind(*result) {
             Kind::Labels => "y",
             _ => "z",
@@ -141,10 +127,8 @@ impl Script<'_> {
         let names: Vec<String> = names.into_iter().map(|base| self.unique(base)).collect();
         let mut items = self.region(region, &names);
         self.rename(&region.yields, &names, &mut items);
+        self.give_names(results, &names);
         let (size, all) = (self.text(*size), names.join(", "));
-        for (result, name) in results.iter().zip(names) {
-            self.texts.insert(*result, Text::name(name));
-        }
         Some(Frame {
             title: format!("collect {all} for {b} in batches(1, {})", size.plain()),
             note: String::new(),
@@ -162,17 +146,12 @@ impl Script<'_> {
         } else {
             self.unique("v")
         };
-        if let Some(arg) = region.args.first() {
-            self.texts.insert(*arg, Text::name(variable.clone()));
-        }
+        self.give_names(&region.args, std::slice::from_ref(&variable));
         let f = self.unique("f");
         let mut items = self.region(region, std::slice::from_ref(&f));
         self.rename(&region.yields, std::slice::from_ref(&f), &mut items);
         let g = self.unique("g");
-        let names = [g.clone(), f.clone()];
-        for (result, name) in results.iter().zip(names) {
-            self.texts.insert(*result, Text::name(name));
-        }
+        self.give_names(results, &[g.clone(), f.clone()]);
         let note = if at.is_name() {
             String::new()
         } else {

@@ -102,9 +102,7 @@ impl Script<'_> {
         // The weights of a matrix, behind the values, are no message.
         let values = op.operands.get(..results.len()).unwrap_or_default();
         self.cross(Direction::Across, clients, values, items);
-        for (result, name) in results.iter().zip(names) {
-            self.texts.insert(*result, Text::name(name));
-        }
+        self.give_names(results, &names);
     }
 
     /// What crosses; a plain step on the server where all of it has crossed before.

@@ -52,10 +52,7 @@ pub fn load(folder: &Path, split: Split, seed: u64) -> Result<Encoding, DataErro
         Split::Published => (data, people(&folder.join("adult.test"))?),
     };
     for (people, name) in [(&train, "adult.data"), (&test, "adult.test")] {
-        if people.is_empty() {
-            let path = folder.join(name);
-            return Err(DataError::Empty { path });
-        }
+        DataError::empty_if(people.is_empty(), &folder.join(name))?;
     }
     Ok(Encoding::new(&train, &test))
 }

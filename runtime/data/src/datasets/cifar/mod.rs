@@ -47,8 +47,8 @@ pub(super) const CIFAR_100: DatasetInfo = DatasetInfo {
     how: "Unpack https://www.cs.toronto.edu/~kriz/cifar-100-binary.tar.gz in DIR",
     read: |request| {
         let classes = [names::SUPERCLASSES.len(), names::CIFAR_100.len()];
-        let [mut train, mut test] = splits::<2>(request, classes)?;
-        let [in_train, in_test] = [&mut train, &mut test].map(Batches::groups);
+        let [train, test] = splits::<2>(request, classes)?;
+        let [in_train, in_test] = [&train, &test].map(Batches::groups);
         let data = request.dataset(train.examples(1), test.examples(1));
         Ok(data.with_groups(in_train, in_test, names::SUPERCLASSES)?)
     },
@@ -66,13 +66,12 @@ struct Batches<const LABELS: usize> {
 }
 
 impl<const LABELS: usize> Batches<LABELS> {
-    fn examples(mut self, label: usize) -> Examples {
-        let labels = std::mem::take(&mut self.labels[label]);
-        let labels = labels.into_iter().map(u16::from).collect();
+    fn examples(self, label: usize) -> Examples {
+        let labels = self.labels[label].iter().copied().map(u16::from).collect();
         Examples::of_images(SHAPE, self.pixels, labels, Scale::Centred)
     }
 
-    fn groups(&mut self) -> Vec<u32> {
+    fn groups(&self) -> Vec<u32> {
         self.labels[0].iter().copied().map(u32::from).collect()
     }
 }
@@ -111,10 +110,7 @@ fn batches(pattern: &Path) -> Result<Vec<PathBuf>, DataError> {
         .file_name()
         .and_then(|name| name.to_str()?.split_once('*'))
         .unwrap_or_default();
-    let unreadable = |source| DataError::Read {
-        path: folder.to_path_buf(),
-        source,
-    };
+    let unreadable = DataError::unreadable(folder);
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         // Reported with the list of the files that were looked for.
@@ -177,9 +173,8 @@ fn records<const LABELS: usize>(
             check_labels(path, &labels[first..], 0, classes)?;
         }
     }
-    if pixels.is_empty() {
-        let path = files.first().cloned().unwrap_or_default();
-        return Err(DataError::Empty { path });
+    if let Some(path) = files.first() {
+        DataError::empty_if(pixels.is_empty(), path)?;
     }
     Ok(Batches { pixels, labels })
 }

@@ -12,6 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::hold_out::hold_out;
+use crate::formats::images::is_image;
 use crate::source::Request;
 use crate::{Column, DataError, Dataset, Examples, Fit, ImageFiles, Scale};
 
@@ -116,9 +117,7 @@ fn images(
                 "{others} files in {folder} are neither JPEG nor PNG"
             ));
         }
-        if files.is_empty() {
-            return Err(DataError::Empty { path: folder });
-        }
+        DataError::empty_if(files.is_empty(), &folder)?;
         labels.resize(labels.len() + files.len(), label as u16);
         paths.extend(files);
     }
@@ -133,10 +132,7 @@ fn folders(folder: &Path) -> Result<Vec<String>, DataError> {
 
 /// What is in a folder, less hidden files, in the order of the names.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
-    let unreadable = |source| DataError::Read {
-        path: folder.to_path_buf(),
-        source,
-    };
+    let unreadable = DataError::unreadable(folder);
     let entries = fs::read_dir(folder).map_err(unreadable)?;
     let paths = entries.map(|entry| Ok(entry.map_err(unreadable)?.path()));
     let mut paths = paths.collect::<Result<Vec<_>, DataError>>()?;
@@ -147,14 +143,4 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
 
 fn name(path: &Path) -> Option<String> {
     Some(path.file_name()?.to_str()?.to_owned())
-}
-
-fn is_image(path: &Path) -> bool {
-    let extension = path
-        .extension()
-        .and_then(|e| e.to_str())
-        .unwrap_or_default();
-    ["jpg", "jpeg", "png"]
-        .iter()
-        .any(|e| e.eq_ignore_ascii_case(extension))
 }

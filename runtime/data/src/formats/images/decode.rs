@@ -105,10 +105,7 @@ pub(crate) struct Size {
 
 /// Reads the header of a JPEG or PNG file.
 pub(crate) fn size(path: &Path) -> Result<Size, DataError> {
-    let unreadable = |source| DataError::Read {
-        path: path.to_path_buf(),
-        source,
-    };
+    let unreadable = DataError::unreadable(path);
     let bad = |error: image::ImageError| DataError::Image {
         path: path.to_path_buf(),
         bytes: fs::metadata(path).map_or(0, |m| m.len() as usize),
@@ -146,10 +143,7 @@ fn in_one_line(error: &image::ImageError) -> String {
 
 /// The upright image in a file.
 fn decode(path: &Path) -> Result<DynamicImage, DataError> {
-    let unreadable = |source| DataError::Read {
-        path: path.to_path_buf(),
-        source,
-    };
+    let unreadable = DataError::unreadable(path);
     let length = fs::metadata(path).map_err(unreadable)?.len();
     let bad = |message: String| DataError::Image {
         path: path.to_path_buf(),

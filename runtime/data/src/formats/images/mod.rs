@@ -188,6 +188,13 @@ impl ImageFiles {
     }
 }
 
+/// Whether a file is one of JPEG or PNG by its name.
+pub(crate) fn is_image(path: &Path) -> bool {
+    let extension = path.extension().unwrap_or_default();
+    let known = ["jpg", "jpeg", "png"];
+    known.iter().any(|e| extension.eq_ignore_ascii_case(e))
+}
+
 /// Exchanges the rows and the columns of one channel of a square image.
 pub(crate) fn transpose(plane: &mut [u8], side: usize) {
     for row in 0..side {

@@ -42,17 +42,14 @@ pub(crate) struct Array {
 
 /// Every array of numbers of a file. Those that are compressed may have at most `limit` bytes together.
 pub(crate) fn arrays(path: &Path, limit: u64) -> Result<Vec<Array>, DataError> {
-    let unreadable = |source| DataError::Read {
-        path: path.to_path_buf(),
-        source,
-    };
+    let unreadable = DataError::unreadable(path);
     let file = File::open(path).map_err(unreadable)?;
     let size = file.metadata().map_err(unreadable)?.len();
     let file = BufReader::with_capacity(1 << 16, file);
     let mut file = Reader::new(path, file, size);
     let header = file.bytes(128)?;
     if header[124..128] != [0, 1, b'I', b'M'] {
-        let expected = "a little-endian MATLAB 5 file (version 0x0100, `IM`)".to_owned();
+        let expected = "a little-endian MATLAB 5 file (version 0x0100, `IM`)";
         let found = format!("{:02x?}", &header[124..128]);
         return Err(wrong(path, 124, expected, found));
     }
@@ -150,16 +147,16 @@ fn width(element: u32) -> Option<u64> {
 }
 
 impl Array {
+    /// The error that the numbers are of another type.
+    fn wrong(&self, path: &Path, expected: String) -> DataError {
+        let found = format!("type {}", self.element);
+        wrong(path, self.offset, expected, found)
+    }
+
     /// The numbers, which must be bytes.
     pub fn bytes(self, path: &Path) -> Result<Vec<u8>, DataError> {
         if self.element != UINT8 {
-            let expected = format!("`{}` of bytes (type {UINT8})", self.name);
-            return Err(wrong(
-                path,
-                self.offset,
-                expected,
-                format!("type {}", self.element),
-            ));
+            return Err(self.wrong(path, format!("`{}` of bytes (type {UINT8})", self.name)));
         }
         Ok(self.contents)
     }
@@ -180,14 +177,6 @@ impl Array {
         };
         let numbers = self.contents.chunks_exact(width).map(number);
         let numbers: Option<Vec<f64>> = numbers.collect();
-        let expected = || format!("numbers in `{}`", self.name);
-        numbers.ok_or_else(|| {
-            wrong(
-                path,
-                self.offset,
-                expected(),
-                format!("type {}", self.element),
-            )
-        })
+        numbers.ok_or_else(|| self.wrong(path, format!("numbers in `{}`", self.name)))
     }
 }

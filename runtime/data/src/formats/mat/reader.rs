@@ -6,12 +6,17 @@ use std::path::Path;
 use crate::DataError;
 
 /// The error that a file has something unexpected at `offset`.
-pub(crate) fn wrong(path: &Path, offset: u64, expected: String, found: String) -> DataError {
+pub(crate) fn wrong(
+    path: &Path,
+    offset: u64,
+    expected: impl Into<String>,
+    found: impl Into<String>,
+) -> DataError {
     DataError::Format {
         path: path.to_path_buf(),
         offset,
-        expected,
-        found,
+        expected: expected.into(),
+        found: found.into(),
     }
 }
 
@@ -49,6 +54,11 @@ impl<'a, R: Read> Reader<'a, R> {
         }
     }
 
+    /// The error that there is something unexpected here.
+    fn wrong(&self, expected: impl Into<String>, found: String) -> DataError {
+        wrong(self.path, self.offset, expected, found)
+    }
+
     pub fn bytes(&mut self, n: u64) -> Result<Vec<u8>, DataError> {
         let room = usize::try_from(n.min(self.most)).unwrap_or(0);
         let mut bytes = Vec::with_capacity(room);
@@ -61,12 +71,7 @@ impl<'a, R: Read> Reader<'a, R> {
             Ok(found) => format!("{found} before the end"),
             Err(error) => format!("{} ({error})", bytes.len()),
         };
-        Err(wrong(
-            self.path,
-            self.offset,
-            format!("{n} more bytes"),
-            found,
-        ))
+        Err(self.wrong(format!("{n} more bytes"), found))
     }
 
     pub fn skip(&mut self, n: u64) -> Result<(), DataError> {
@@ -79,21 +84,13 @@ impl<'a, R: Read> Reader<'a, R> {
     }
 
     pub fn skip_to_end(&mut self) -> Result<(), DataError> {
-        let bad = |error: std::io::Error| {
-            let expected = "the end of a compressed element".to_owned();
-            wrong(self.path, self.offset, expected, error.to_string())
-        };
         let mut rest = (&mut self.inner).take(self.limit);
-        let found = std::io::copy(&mut rest, &mut std::io::sink()).map_err(bad)?;
-        if found < self.limit {
-            return Ok(());
-        }
-        Err(wrong(
-            self.path,
-            self.offset,
-            "the end of a compressed element".to_owned(),
-            format!("more than {found} bytes after its array"),
-        ))
+        let found = match std::io::copy(&mut rest, &mut std::io::sink()) {
+            Ok(found) if found < self.limit => return Ok(()),
+            Ok(found) => format!("more than {found} bytes after its array"),
+            Err(error) => error.to_string(),
+        };
+        Err(self.wrong("the end of a compressed element", found))
     }
 
     pub fn tag(&mut self) -> Result<Tag, DataError> {
@@ -124,21 +121,11 @@ impl<'a, R: Read> Reader<'a, R> {
             if inside.len() as u64 == tag.size {
                 return Ok(inside.clone());
             }
-            let expected = "at most 4 bytes inside of a tag".to_owned();
-            return Err(wrong(
-                self.path,
-                self.offset,
-                expected,
-                tag.size.to_string(),
-            ));
+            return Err(self.wrong("at most 4 bytes inside of a tag", tag.size.to_string()));
         }
         if tag.size > self.limit {
-            return Err(wrong(
-                self.path,
-                self.offset,
-                format!("at most {} bytes in a compressed element", self.limit),
-                tag.size.to_string(),
-            ));
+            let expected = format!("at most {} bytes in a compressed element", self.limit);
+            return Err(self.wrong(expected, tag.size.to_string()));
         }
         let bytes = self.bytes(tag.size)?;
         self.skip(tag.size.next_multiple_of(8) - tag.size)?;
@@ -149,12 +136,7 @@ impl<'a, R: Read> Reader<'a, R> {
         let tag = self.tag()?;
         if tag.element != element {
             let expected = format!("{what} (type {element})");
-            return Err(wrong(
-                self.path,
-                self.offset,
-                expected,
-                format!("type {}", tag.element),
-            ));
+            return Err(self.wrong(expected, format!("type {}", tag.element)));
         }
         self.contents(&tag)
     }

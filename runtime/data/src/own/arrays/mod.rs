@@ -6,10 +6,8 @@ mod npy;
 mod npz;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use super::labels::{Names, check_test, notes};
-use super::read_options::Parts;
+use super::labels::Names;
 use super::{OwnDataError, ReadOptions};
 use crate::{DataError, Dataset, Examples};
 use column::column;
@@ -61,35 +59,17 @@ pub(super) fn read(
     let x = joined(train.x, test.map(|test| test.x))?;
     let (names, labels) = classes.classes(&y_path)?;
     let (group_names, groups) = clients.sorted();
-    let groups = grouped.then_some(groups);
+    let groups = grouped.then_some((group_names, groups));
+    let of_clients = groups.as_ref().map(|(_, of)| &of[..]);
     let all = 0..labels.len();
     let is_test = test_y
         .as_ref()
         .map(|_| all.map(|i| i >= in_train).collect());
-    let Parts {
-        train,
-        test,
-        divided,
-    } = reading.parts(is_test, (&labels, groups.as_deref()), seed);
-    let (whole, scale) = column(x, reading, &train)?;
-    let examples = |part: &[usize]| {
-        let labels: Vec<u16> = part.iter().map(|&i| labels[i]).collect();
-        Examples::of_columns(vec![whole.subset(&Arc::from(part))], labels)
-    };
-    let (in_train, in_test) = (examples(&train)?, examples(&test)?);
-    if let Some(path) = test_y {
-        check_test(&path, &names, in_train.labels(), in_test.labels())?;
-    }
-    let about = match divided {
-        true => notes(&names, in_train.labels(), in_test.labels()),
-        false => vec![],
-    };
-    let mut data = Dataset::new("", in_train, in_test, names);
-    if let Some(groups) = groups {
-        let of = |part: &[usize]| -> Vec<u32> { part.iter().map(|&i| groups[i]).collect() };
-        data = data.with_groups(of(&train), of(&test), group_names)?;
-    }
-    data.notes = note.into_iter().chain(about).collect();
+    let parts = reading.parts(is_test, (&labels, of_clients), seed);
+    let (x, scale) = column(x, reading, &parts.train)?;
+    let examples = Examples::of_columns(vec![x], labels)?;
+    let mut data = parts.dataset(&examples, names, groups, test_y.as_deref())?;
+    data.notes = note.into_iter().chain(data.notes).collect();
     data.numbers = scale;
     Ok(data)
 }
@@ -112,10 +92,7 @@ impl Part {
         grouped: bool,
     ) -> Result<(), DataError> {
         let examples = self.x.1.shape.first().copied().unwrap_or(0);
-        if examples == 0 {
-            let path = self.x.0.clone();
-            return Err(DataError::Empty { path });
-        }
+        DataError::empty_if(examples == 0, &self.x.0)?;
         let clients_of = match (&self.clients, grouped) {
             (Some(of), true) => Some(of),
             (None, true) => {

@@ -37,18 +37,21 @@ pub(super) fn wrong(
     .into()
 }
 
-/// Reads a file.
-pub(super) fn read_file(path: &Path) -> Result<Array, DataError> {
+/// Opens a file and tells its length.
+pub(super) fn open(path: &Path) -> Result<(BufReader<File>, u64), DataError> {
     if !path.is_file() {
         return Err(DataLocation::missing(path, "a file"));
     }
-    let unreadable = |source| DataError::Read {
-        path: path.to_path_buf(),
-        source,
-    };
+    let unreadable = DataError::unreadable(path);
     let file = File::open(path).map_err(unreadable)?;
     let length = file.metadata().map_err(unreadable)?.len();
-    read(BufReader::new(file), path, length)
+    Ok((BufReader::new(file), length))
+}
+
+/// Reads a file.
+pub(super) fn read_file(path: &Path) -> Result<Array, DataError> {
+    let (file, length) = open(path)?;
+    read(file, path, length)
 }
 
 /// Reads an array of `length` bytes with its header. Memory is bounded by what the reader gives.
@@ -63,10 +66,7 @@ pub(super) fn read(mut from: impl Read, path: &Path, length: u64) -> Result<Arra
                 format!("{n} bytes"),
                 format!("{found}; the file breaks off"),
             )),
-            Err(source) => Err(DataError::Read {
-                path: path.to_path_buf(),
-                source,
-            }),
+            Err(error) => Err(DataError::unreadable(path)(error)),
         }
     };
     let start = take(8)?;

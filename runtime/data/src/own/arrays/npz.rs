@@ -10,10 +10,9 @@ use flate2::read::DeflateDecoder;
 use zip::{CompressionMethod, ZipArchive};
 
 use super::Part;
-use super::npy::{Array, read, wrong};
+use super::npy::{Array, open, read, wrong};
 use crate::DataError;
 use crate::notes::listed;
-use crate::own::DataLocation;
 
 /// The largest array that is accepted of a compressed one, in bytes.
 const MOST: u64 = 1 << 31;
@@ -35,18 +34,10 @@ pub(super) struct Parts {
 /// Reads an archive. The arrays are called `x` and `y`, or `x_train` and `y_train`; those of a test part are
 /// `x_test` and `y_test`. `clients` (`clients_train`, `clients_test`) may name each example's client.
 pub(super) fn parts(path: &Path) -> Result<Parts, DataError> {
-    if !path.is_file() {
-        return Err(DataLocation::missing(path, "a file"));
-    }
-    let unreadable = |source| DataError::Read {
-        path: path.to_path_buf(),
-        source,
-    };
-    let file = File::open(path).map_err(unreadable)?;
-    let packed = file.metadata().map_err(unreadable)?.len();
+    let (file, packed) = open(path)?;
     let broken =
         |error: zip::result::ZipError| wrong(path, "an archive of np.savez", error.to_string());
-    let mut archive = ZipArchive::new(BufReader::new(file)).map_err(broken)?;
+    let mut archive = ZipArchive::new(file).map_err(broken)?;
     let names: Vec<String> = archive
         .file_names()
         .flatten()

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use fedround_names::nearest;
 
 use crate::DataError;
+use crate::formats::images::is_image;
 use crate::notes::count;
 use crate::own::labels::{MOST_CLASSES, Names};
 use crate::own::{DataLocation, OwnDataError};
@@ -59,38 +60,31 @@ impl Index {
             top.folders.iter().find(is).map(|name| dir.join(name))
         };
         let (mut images, mut notes) = (vec![], vec![]);
-        let parts = (part(&TRAIN), part(&TEST));
-        let test = match &parts {
-            (Some(train), Some(test)) => {
-                walk(train, false, &mut images, &mut notes)?;
-                walk(test, true, &mut images, &mut notes)?;
-                check_test(test, &images)?;
-                check_clients(dir, &images)?;
-                let more = top.folders.len() - 2;
-                if more > 0 {
-                    let (train, test) = (train.display(), test.display());
-                    let more = count(more, "more folder", "more folders");
-                    notes.push(format!("only {train} and {test} are read, not {more}"));
-                }
-                Some(test)
-            }
+        let (train, test) = match (part(&TRAIN), part(&TEST)) {
+            (Some(train), test @ Some(_)) => (train, test),
             // A single folder is the training part; beside others, it is a class of that name.
-            (Some(train), None) if top.folders.len() == 1 => {
-                walk(train, false, &mut images, &mut notes)?;
-                None
-            }
-            _ => {
-                walk(dir, false, &mut images, &mut notes)?;
-                None
-            }
+            (Some(train), None) if top.folders.len() == 1 => (train, None),
+            _ => (dir.to_path_buf(), None),
         };
+        walk(&train, false, &mut images, &mut notes)?;
+        if let Some(test) = &test {
+            walk(test, true, &mut images, &mut notes)?;
+            check_test(test, &images)?;
+            check_clients(dir, &images)?;
+            let more = top.folders.len() - 2;
+            if more > 0 {
+                let (train, test) = (train.display(), test.display());
+                let more = count(more, "more folder", "more folders");
+                notes.push(format!("only {train} and {test} are read, not {more}"));
+            }
+        }
         Self::named(dir, images, test, notes)
     }
 
     fn named(
         dir: &Path,
         images: Vec<Image>,
-        test: Option<&PathBuf>,
+        test: Option<PathBuf>,
         notes: Vec<String>,
     ) -> Result<Self, DataError> {
         let (mut classes, mut groups) = (Names::default(), Names::default());
@@ -109,7 +103,7 @@ impl Index {
         Ok(Self {
             test: test.map(|dir| {
                 let is_test = images.iter().map(|image| image.test);
-                (dir.clone(), is_test.collect())
+                (dir, is_test.collect())
             }),
             paths: images.into_iter().map(|image| image.path).collect(),
             labels,
@@ -246,10 +240,7 @@ fn check_clients(dir: &Path, images: &[Image]) -> Result<(), DataError> {
 
 /// What is in a folder, less hidden files.
 fn list(dir: &Path) -> Result<Listing, DataError> {
-    let unreadable = |source| DataError::Read {
-        path: dir.to_path_buf(),
-        source,
-    };
+    let unreadable = DataError::unreadable(dir);
     let mut listing = Listing::default();
     for entry in fs::read_dir(dir).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;
@@ -268,7 +259,7 @@ fn list(dir: &Path) -> Result<Listing, DataError> {
         let is_file = kind.is_file() || kind.is_symlink();
         if kind.is_dir() {
             listing.folders.push(name);
-        } else if is_file && is_image(&shown) {
+        } else if is_file && is_image(Path::new(&name)) {
             listing.images.push(name);
         } else {
             listing.others += 1;
@@ -287,10 +278,4 @@ fn text(name: &OsStr) -> String {
         Some(text) => text.to_owned(),
         None => format!("{name:?}").trim_matches('"').to_owned(),
     }
-}
-
-fn is_image(name: &str) -> bool {
-    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
-    let known = ["jpg", "jpeg", "png"];
-    known.iter().any(|e| e.eq_ignore_ascii_case(extension))
 }

@@ -10,7 +10,7 @@ mod measure;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::read_options::Parts;
+use super::parts::Parts;
 use super::{Broken, OwnDataError, ReadOptions, labels};
 use crate::notes::count;
 use crate::{Column, DataError, Dataset, Examples, Fit, ImageFiles};

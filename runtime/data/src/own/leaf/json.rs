@@ -15,13 +15,9 @@ pub(super) struct LeafFile {
 /// The examples of a user.
 #[derive(Deserialize)]
 pub(super) struct UserData {
-    pub x: List,
+    pub x: Vec<Input>,
     pub y: Vec<Target>,
 }
-
-/// The inputs of a user.
-#[derive(Deserialize)]
-pub(super) struct List(pub Vec<Input>);
 
 /// One input.
 pub(super) enum Input {

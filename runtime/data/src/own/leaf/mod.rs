@@ -9,13 +9,11 @@ mod text;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 pub use text::LETTERS;
 
 use super::file_advice::of_own_file;
-use super::labels::{Names, notes};
-use super::read_options::Parts;
+use super::labels::Names;
 use super::{DataLocation, NumberScale, OwnDataError, OwnFileError, ReadOptions};
 use crate::{Column, DataError, Dataset, Examples};
 use json::{Input, Inputs, LeafFile};
@@ -42,9 +40,7 @@ pub(super) fn read(dir: &Path, reading: &ReadOptions, seed: u64) -> Result<Datas
         let in_train = all.count;
         all.in_train = Some(in_train);
         all.add(&test)?;
-        if all.count == in_train {
-            return Err(DataError::Empty { path: test });
-        }
+        DataError::empty_if(all.count == in_train, &test)?;
     }
     reading.check_test_share(dir, all.in_train.is_some())?;
     all.dataset(dir, reading, seed)
@@ -86,11 +82,11 @@ impl Leaves {
                 found,
             };
             let examples = data.y.len();
-            if data.x.0.len() != examples {
-                let found = data.x.0.len().to_string();
+            if data.x.len() != examples {
+                let found = data.x.len().to_string();
                 return Err(wrong(format!("{examples} inputs, one for each target"), found).into());
             }
-            for (input, target) in data.x.0.into_iter().zip(data.y) {
+            for (input, target) in data.x.into_iter().zip(data.y) {
                 if self.count == 0 {
                     self.width = input.len();
                 }
@@ -135,32 +131,24 @@ impl Leaves {
         };
         let all = 0..labels.len();
         let is_test = self.in_train.map(|n| all.map(|i| i >= n).collect());
-        let Parts {
-            train,
-            test,
-            divided,
-        } = reading.parts(is_test, (&labels, Some(&groups)), seed);
+        let parts = reading.parts(is_test, (&labels, Some(&groups)), seed);
         let is_text = matches!(inputs, Inputs::Texts(_));
         let (columns, scale) = match inputs {
             Inputs::Texts(texts) => (text::columns(&texts, self.width)?, None),
             Inputs::Numbers(numbers) => {
-                let (column, scale) = numbers_column(numbers, self.width, reading, &train)?;
+                let (column, scale) = numbers_column(numbers, self.width, reading, &parts.train)?;
                 (vec![column], Some(scale))
             }
         };
-        let whole = Examples::of_columns(columns, labels)?;
-        let (in_train, in_test) = (whole.subset(&train), whole.subset(&test));
-        let notes = match (is_text, self.in_train) {
-            _ if !divided => vec![],
-            (true, None) => vec![OVERLAP.to_owned()],
-            // Most characters are rare.
-            (true, Some(_)) => vec![],
-            (false, _) => notes(&names, in_train.labels(), in_test.labels()),
-        };
-        let of = |part: &[usize]| -> Arc<[u32]> { part.iter().map(|&i| groups[i]).collect() };
-        let data = Dataset::new("", in_train, in_test, names);
-        let mut data = data.with_groups(of(&train), of(&test), group_names)?;
-        data.notes = notes;
+        let examples = Examples::of_columns(columns, labels)?;
+        let mut data = parts.dataset(&examples, names, Some((group_names, groups)), None)?;
+        if is_text {
+            // Those on classes are left out: most characters are rare.
+            data.notes = match parts.divided && self.in_train.is_none() {
+                true => vec![OVERLAP.to_owned()],
+                false => vec![],
+            };
+        }
         data.numbers = scale;
         Ok(data)
     }
@@ -185,10 +173,7 @@ fn numbers_column(
 
 /// The JSON files of a folder, in the order of their names.
 fn json_files(dir: &Path) -> Result<Vec<PathBuf>, DataError> {
-    let unreadable = |source| DataError::Read {
-        path: dir.to_path_buf(),
-        source,
-    };
+    let unreadable = DataError::unreadable(dir);
     let mut files = vec![];
     for entry in fs::read_dir(dir).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();

@@ -28,7 +28,7 @@ pub struct TableEncoder {
 /// One column of the table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Input {
-    /// Its place in the training table.
+    /// Its place in the training table, or in another one that is encoded.
     column: usize,
     name: String,
     kind: Kind,
@@ -117,7 +117,7 @@ impl TableEncoder {
         rows: &mut EncodedRows,
     ) -> Result<(), OwnDataError> {
         let mut inputs = self.inputs.iter();
-        inputs.try_for_each(|input| input.append(sheet, row, input.column, rows))
+        inputs.try_for_each(|input| input.append(sheet, row, rows))
     }
 
     /// Finds the scale of each number on the rows `train` of the table at `path`, unless it is known, and scales
@@ -196,14 +196,13 @@ impl TableEncoder {
         for row in sheet.rows() {
             let row = row?;
             for input in &encoder.inputs {
-                let place = input.column;
-                input.append(&sheet, &row, place, &mut rows)?;
+                input.append(&sheet, &row, &mut rows)?;
                 if let Kind::Number { mean, std, fill } = input.kind
                     && let (Some(value), Some(to)) = (rows.numbers.pop(), rows.x.last_mut())
                 {
                     *to = scaled(value, (mean, std, fill)).ok_or_else(|| {
                         let expected = "a number that is at most 3.4e38 after scaling";
-                        input.wrong((&sheet, &row, place), expected, None)
+                        input.wrong((&sheet, &row), expected, None)
                     })?;
                 }
             }
@@ -221,10 +220,10 @@ fn scaled(value: f64, (mean, std, fill): (f64, f64, f64)) -> Option<f32> {
 }
 
 impl Input {
-    /// The error that the field `place` of a row is not as expected.
+    /// The error that its field of a row is not as expected.
     fn wrong(
         &self,
-        (sheet, row, place): (&Sheet, &Row<'_>, usize),
+        (sheet, row): (&Sheet, &Row<'_>),
         expected: impl Into<Box<str>>,
         nearest: Option<&str>,
     ) -> OwnDataError {
@@ -233,28 +232,27 @@ impl Input {
             line: row.line(),
             column: self.name.clone(),
             expected: expected.into(),
-            found: start(row.text(place)).into(),
+            found: start(row.text(self.column)).into(),
             nearest: nearest.map(Into::into),
         }
     }
 
-    /// Appends the inputs of the field `place` of a row.
+    /// Appends the inputs of its field of a row.
     fn append(
         &self,
         sheet: &Sheet,
         row: &Row<'_>,
-        place: usize,
         rows: &mut EncodedRows,
     ) -> Result<(), OwnDataError> {
-        let field = (sheet, row, place);
-        let value = row.value(place);
+        let of = (sheet, row);
+        let value = row.value(self.column);
         if value.is_none() && !self.gaps {
-            return Err(self.wrong(field, "a value", None));
+            return Err(self.wrong(of, "a value", None));
         }
         match &self.kind {
             Kind::Number { .. } => {
                 let x_i = value.map_or(Some(f64::NAN), number);
-                let x_i = x_i.ok_or_else(|| self.wrong(field, "a number", None))?;
+                let x_i = x_i.ok_or_else(|| self.wrong(of, "a number", None))?;
                 rows.numbers.push(x_i);
                 rows.x.push(0.0);
             }
@@ -264,7 +262,7 @@ impl Input {
                     let expected = texts.iter().take(20).map(|text| start(text));
                     let expected = expected.collect::<Vec<_>>().join(", ");
                     let near = nearest(text, texts.iter().map(String::as_str));
-                    return Err(self.wrong(field, expected, near));
+                    return Err(self.wrong(of, expected, near));
                 };
                 rows.x
                     .extend((0..texts.len()).map(|i| f32::from(u8::from(i == at))));

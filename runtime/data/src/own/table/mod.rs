@@ -14,9 +14,8 @@ use std::sync::Arc;
 
 pub use encode::TableEncoder;
 
-use super::labels::{Names, check_test};
-use super::read_options::Parts;
-use super::{Missing, OwnDataError, ReadOptions, labels};
+use super::labels::Names;
+use super::{Missing, OwnDataError, ReadOptions};
 use crate::notes::count;
 use crate::{Column, DataError, Dataset, Examples, InputValues};
 use encode::EncodedRows;
@@ -64,10 +63,7 @@ pub(super) fn read(
         classes,
         clients,
     } = Encoded::of(&sheets, &roles, &encoder, reading, &mut notes)?;
-    if of_sheet.is_empty() {
-        let path = first.path().to_path_buf();
-        return Err(DataError::Empty { path });
-    }
+    DataError::empty_if(of_sheet.is_empty(), first.path())?;
     if reading.missing == Missing::Fill && !scan.missing().is_empty() {
         notes.push(format!(
             "missing values are filled: {}",
@@ -81,41 +77,25 @@ pub(super) fn read(
     );
     let (names, labels) = classes.classes(&target)?;
     let (group_names, groups) = clients.sorted();
-    let groups = roles.client.map(|_| groups);
+    let groups = roles.client.map(|_| (group_names, groups));
+    let of_clients = groups.as_ref().map(|(_, of)| &of[..]);
     let of_sheets = || of_sheet.iter().map(|&sheet| sheet > 0).collect();
     let is_test = (!rest.is_empty()).then(of_sheets);
-    let Parts {
-        train,
-        test,
-        divided,
-    } = reading.parts(is_test, (&labels, groups.as_deref()), seed);
-    if train.is_empty() {
-        let path = first.path().to_path_buf();
-        return Err(DataError::Empty { path });
-    }
-    if let ([test_sheet], true) = (rest, test.is_empty()) {
-        let path = test_sheet.path().to_path_buf();
-        return Err(DataError::Empty { path });
+    let parts = reading.parts(is_test, (&labels, of_clients), seed);
+    DataError::empty_if(parts.train.is_empty(), first.path())?;
+    let test_file = match rest {
+        [sheet] => Some(sheet.path()),
+        _ => None,
+    };
+    if let Some(path) = test_file {
+        DataError::empty_if(parts.test.is_empty(), path)?;
     }
     let normalize = fitted.then_some(&reading.normalize);
-    let x = encoder.standardise(normalize, rows, &train, first.path())?;
-    let whole = Column::floats("x", [encoder.width()], x)?;
-    let examples = |part: &[usize]| {
-        let labels: Vec<u16> = part.iter().map(|&i| labels[i]).collect();
-        Examples::of_columns(vec![whole.subset(&Arc::from(part))], labels)
-    };
-    let (in_train, in_test) = (examples(&train)?, examples(&test)?);
-    if let [sheet] = rest {
-        check_test(sheet.path(), &names, in_train.labels(), in_test.labels())?;
-    }
-    if divided {
-        notes.extend(labels::notes(&names, in_train.labels(), in_test.labels()));
-    }
-    let mut data = Dataset::new("", in_train, in_test, names);
-    if let Some(groups) = groups {
-        let of = |part: &[usize]| -> Vec<u32> { part.iter().map(|&i| groups[i]).collect() };
-        data = data.with_groups(of(&train), of(&test), group_names)?;
-    }
+    let x = encoder.standardise(normalize, rows, &parts.train, first.path())?;
+    let x = Column::floats("x", [encoder.width()], x)?;
+    let examples = Examples::of_columns(vec![x], labels)?;
+    let mut data = parts.dataset(&examples, names, groups, test_file)?;
+    notes.append(&mut data.notes);
     data.notes = notes;
     data.table = Some(Arc::new(encoder));
     Ok(data)

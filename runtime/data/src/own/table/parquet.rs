@@ -22,10 +22,7 @@ pub(super) fn text(path: &Path) -> Result<Vec<u8>, DataError> {
         found,
     };
     let damaged = |error: ParquetError| wrong(error.to_string());
-    let file = File::open(path).map_err(|source| DataError::Read {
-        path: path.to_path_buf(),
-        source,
-    })?;
+    let file = File::open(path).map_err(DataError::unreadable(path))?;
     let reader = SerializedFileReader::new(file).map_err(damaged)?;
     let schema = reader.metadata().file_metadata().schema();
     let names = schema.get_fields().iter().map(|column| column.name());

@@ -6,6 +6,7 @@ use std::path::Path;
 use super::{Question, Questions};
 use crate::DataError;
 use crate::formats::record::Records;
+use crate::text::vocabulary::by_count;
 
 /// The answers that a model chooses from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,16 +19,9 @@ impl Answers {
     /// The `most` most frequent answers. A question counts for the answer that most of its people gave.
     /// Answers are in the order of falling counts, and in alphabetical order if counts are equal.
     pub fn most_frequent(questions: &Questions, most: u16) -> Self {
-        let mut counts = HashMap::<&str, usize>::new();
-        for question in &questions.questions {
-            let own = most_given(question.answers.iter().map(String::as_str));
-            if let Some(own) = own {
-                *counts.entry(own).or_default() += 1;
-            }
-        }
-        let mut counted: Vec<_> = counts.into_iter().collect();
-        counted.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
-        let kept = counted.into_iter().take(usize::from(most));
+        let asked = questions.questions.iter();
+        let own = asked.filter_map(|q| most_given(q.answers.iter().map(String::as_str)));
+        let kept = by_count(own).into_iter().take(usize::from(most));
         Self::of(kept.map(|(answer, _)| answer.to_owned()))
     }
 
@@ -48,10 +42,7 @@ impl Answers {
             }
             answers.add(answer.to_owned());
         }
-        if answers.answers.is_empty() {
-            let path = path.to_path_buf();
-            return Err(DataError::Empty { path });
-        }
+        DataError::empty_if(answers.answers.is_empty(), path)?;
         Ok(answers)
     }
 

@@ -6,6 +6,8 @@ mod question_set;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use crate::DataError;
+
 pub use answers::Answers;
 pub(crate) use question_set::COLUMNS;
 pub use question_set::{FORM, QuestionSet};
@@ -21,6 +23,27 @@ pub struct Questions {
     pub images: Vec<PathBuf>,
     /// The dataset's kinds of questions. Empty if it has none.
     pub kinds: Vec<String>,
+}
+
+impl Questions {
+    /// The questions of a file.
+    ///
+    /// # Errors
+    /// There are none.
+    pub(crate) fn of_file(
+        file: &Path,
+        questions: Vec<Question>,
+        images: ImageRows,
+        kinds: Vec<String>,
+    ) -> Result<Self, DataError> {
+        DataError::empty_if(questions.is_empty(), file)?;
+        Ok(Self {
+            file: file.to_path_buf(),
+            questions,
+            images: images.files,
+            kinds,
+        })
+    }
 }
 
 /// A question about an image.
@@ -39,7 +62,7 @@ pub struct Question {
 /// Image files by their key in a dataset, each listed once.
 #[derive(Default)]
 pub(crate) struct ImageRows {
-    pub files: Vec<PathBuf>,
+    files: Vec<PathBuf>,
     rows: HashMap<String, usize>,
 }
 

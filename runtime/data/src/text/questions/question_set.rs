@@ -62,10 +62,7 @@ impl QuestionSet {
             test.questions.len() - answered_test.len(),
         ];
         for (split, answered) in [(train, &answered), (test, &answered_test)] {
-            if answered.is_empty() {
-                let path = split.file.clone();
-                return Err(DataError::Empty { path });
-            }
+            DataError::empty_if(answered.is_empty(), &split.file)?;
         }
         let texts = answered.iter().map(|&(i, _)| &*train.questions[i].text);
         let vocabulary = Vocabulary::new(texts, form.min_count);
