@@ -171,19 +171,8 @@ impl Builder {
     /// `fedprox.mu_2`. Hyper-parameters and state are called so, each layer's its own.
     pub fn qualified(&self, name: &str) -> String {
         let layer = self.current_layer();
-        let owner = self
-            .module
-            .layers
-            .get(layer)
-            .map_or("anonymous", |layer| &layer.name);
-        let twins = self
-            .module
-            .layers
-            .iter()
-            .take(layer)
-            .filter(|other| other.name == owner)
-            .count();
-        match twins {
+        let owner = self.module.layer_name(layer);
+        match self.module.twins(layer) {
             0 => format!("{owner}.{name}"),
             n => format!("{owner}.{name}_{}", n + 1),
         }

@@ -55,7 +55,7 @@ pub fn difference(a: &Module, b: &Module) -> Option<String> {
             same: HashMap::new(),
             hypers: (HashMap::new(), HashMap::new()),
         };
-        if let Err(difference) = walk.func(x, y) {
+        if let Err(difference) = walk.region(&x.body, &y.body) {
             return Some(format!("in {}: {difference}", x.hook.name()));
         }
     }
@@ -97,10 +97,6 @@ struct Walk<'m> {
 }
 
 impl Walk<'_> {
-    fn func(&mut self, a: &Func, b: &Func) -> Result<(), String> {
-        self.region(&a.body, &b.body)
-    }
-
     fn define(&mut self, a: &[Value], b: &[Value], what: &str) -> Result<(), String> {
         if a.len() != b.len() {
             return Err(format!("{} {what} against {}", a.len(), b.len()));

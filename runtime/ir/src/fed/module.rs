@@ -112,6 +112,19 @@ impl Module {
         self.layers.last().map_or("anonymous", |layer| &layer.name)
     }
 
+    /// The name of a layer.
+    pub(super) fn layer_name(&self, layer: usize) -> &str {
+        let layer = self.layers.get(layer);
+        layer.map_or("anonymous", |layer| &layer.name)
+    }
+
+    /// How many layers inside a layer have its name.
+    pub(super) fn twins(&self, layer: usize) -> usize {
+        let name = self.layer_name(layer);
+        let inside = self.layers.iter().take(layer);
+        inside.filter(|other| other.name == name).count()
+    }
+
     /// Whether the module is one `round` without calls of hooks, as after `link-hooks`.
     pub fn is_linked(&self) -> bool {
         match self.funcs.as_slice() {

@@ -116,28 +116,13 @@ impl<'m> Printer<'m> {
         if linked {
             self.line(&format!("fed.round({args}) {{"));
         } else {
-            let layer = self
-                .module
-                .layers
-                .get(func.layer)
-                .map_or("anonymous", |layer| &layer.name);
+            let (layer, hook) = (self.module.layer_name(func.layer), func.hook.name());
             // Two layers of one algorithm differ by number only.
-            let twins = self
-                .module
-                .layers
-                .iter()
-                .take(func.layer)
-                .filter(|l| l.name == layer)
-                .count();
-            let suffix = if twins == 0 {
-                String::new()
-            } else {
-                format!("_{}", twins + 1)
+            let suffix = match self.module.twins(func.layer) {
+                0 => String::new(),
+                twins => format!("_{}", twins + 1),
             };
-            self.line(&format!(
-                "fed.func @{layer}{suffix}::{}({args}) {{",
-                func.hook.name()
-            ));
+            self.line(&format!("fed.func @{layer}{suffix}::{hook}({args}) {{"));
         }
         self.body(&func.body, FUNC_END);
         self.line("}");

@@ -50,7 +50,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Broken, Func, Hook, Kind, Module, Place, Value, VerifyError, VerifyErrors, checks};
+use super::{Broken, Hook, Kind, Module, Place, Value, VerifyError, VerifyErrors, checks};
 use crate::Loc;
 
 /// Checks a module before or after linking.
@@ -137,7 +137,7 @@ impl<'m> Verifier<'m> {
         }
         let mut seen = HashSet::new();
         for func in &module.funcs {
-            let name = self.func_name(func);
+            let name = format!("{}::{}", module.layer_name(func.layer), func.hook.name());
             let at = At {
                 op: &name,
                 loc: func.loc,
@@ -176,15 +176,6 @@ impl<'m> Verifier<'m> {
         } else {
             Err(VerifyErrors(self.errors))
         }
-    }
-
-    fn func_name(&self, func: &Func) -> String {
-        let layer = self
-            .module
-            .layers
-            .get(func.layer)
-            .map_or("anonymous", |layer| &layer.name);
-        format!("{layer}::{}", func.hook.name())
     }
 
     pub(super) fn report(&mut self, at: &At, broken: Broken) {

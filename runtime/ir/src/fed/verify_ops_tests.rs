@@ -49,6 +49,24 @@ fn i8_the_server_draws_outside_of_a_map() {
     verify(&of_the_server).unwrap();
 }
 
+#[test]
+fn i8_a_loop_over_rows_has_as_many_operands_as_it_says() {
+    let looping = |rows: usize| {
+        module(Hook::Round, |b, w| {
+            let count = b.push(OpKind::Arith(ArithOp::IndexConst(3)), &[], loc())[0];
+            b.open(&vec![Type::server(Kind::Tensor); rows], Place::Server);
+            let body = b.close(vec![], loc());
+            let op = OpKind::Opt(OptOp::ForRows(rows));
+            b.push_with(op, &[count, count], vec![body], loc());
+            w.to_vec()
+        })
+    };
+    verify(&looping(0)).unwrap();
+    let error = only(&looping(2)).to_string();
+    let expected = "expected operands (index@server, index@server, tensor@server, tensor@server), found (index@server, index@server)";
+    assert!(error.contains(expected), "{error}");
+}
+
 /// The mean of features of a batch, as `release` makes them.
 fn features(release: fn(&mut Builder, Value) -> Value) -> Module {
     module(Hook::Round, |b, w| {

@@ -1,7 +1,5 @@
 //! Codecs of the attributes of tensor ops.
 
-use std::marker::PhantomData;
-
 pub(super) use super::fused::Body;
 
 use super::{Cmp, Constant, Conv2d, DType, Distribution as Draw, Pool2d};
@@ -158,18 +156,17 @@ impl Codec<Constant> for ResultValues {
     }
 }
 
-/// One of a set of words.
-pub(super) struct Named<T>(PhantomData<T>);
+/// The word for a comparison.
+pub(super) struct Comparison;
 
-impl Codec<Cmp> for Named<Cmp> {
+impl Codec<Cmp> for Comparison {
     fn write(value: &Cmp, _: &'static str, to: &mut AttributeText) {
         to.entries.push(value.name().to_owned());
     }
 
     fn read(_: &'static str, from: &mut TextAttributes) -> Result<Cmp, String> {
-        let named = |word: &str| Cmp::ALL.into_iter().find(|cmp| cmp.name() == word);
         let value = from.plain(|piece| match piece {
-            Piece::Word(word) => named(word),
+            Piece::Word(word) => Cmp::ALL.into_iter().find(|cmp| cmp.name() == *word),
             _ => None,
         });
         value.ok_or_else(|| format!("one of {}", Cmp::ALL.map(Cmp::name).join(", ")))

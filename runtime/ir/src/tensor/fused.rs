@@ -33,17 +33,15 @@ impl Codec<Arc<Fused>> for Body {
         if value.outputs.is_empty() {
             parts.push(format!("over {:?}", value.shape));
         }
-        if !value.sums.is_empty() {
-            parts.push(format!("sum {}", places(&value.sums)));
-        }
-        if !value.leading_sums.is_empty() {
-            parts.push(format!("sum_leading {}", places(&value.leading_sums)));
-        }
-        if !value.channel_sums.is_empty() {
-            parts.push(format!("sum_channels {}", places(&value.channel_sums)));
-        }
-        if !value.outputs.is_empty() {
-            parts.push(format!("give {}", places(&value.outputs)));
+        for (word, values) in [
+            ("sum", &value.sums),
+            ("sum_leading", &value.leading_sums),
+            ("sum_channels", &value.channel_sums),
+            ("give", &value.outputs),
+        ] {
+            if !values.is_empty() {
+                parts.push(format!("{word} {}", places(values)));
+            }
         }
         to.entries.push(parts.join("; "));
     }

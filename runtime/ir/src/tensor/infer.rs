@@ -2,7 +2,8 @@
 
 use super::infer_layers as layers;
 use super::operands::{
-    Inferred, broadcast_of, dim, expect, factors, floats, one, operands, reduced, repeats, sizes,
+    Inferred, broadcast_of, check, dim, expect, factors, floats, one, operands, reduced, repeats,
+    sizes,
 };
 use super::shapes::{broadcast, elements, fits, matmul};
 use super::{DType, Op, TensorType};
@@ -55,19 +56,19 @@ impl Op {
     fn result_types(&self, ins: &[&TensorType]) -> Inferred {
         match self {
             Self::Full(_, shape) | Self::Random(_, _, shape) => {
-                expect(ins.is_empty().then_some(()), "no operand")?;
+                check(ins.is_empty(), "no operand")?;
                 expect(elements(shape), "a shape of countable elements")?;
                 one(DType::F32, shape.clone())
             }
             Self::Constant(c) => {
                 let fit = ins.is_empty() && elements(&c.ty.shape) == Some(c.values.len());
-                expect(fit.then_some(()), "as many values as elements")?;
+                check(fit, "as many values as elements")?;
                 Ok(vec![c.ty.clone()])
             }
             Self::Add | Self::Sub | Self::Mul => {
                 let [a, b] = operands(ins)?;
                 let same = a.dtype == b.dtype && a.dtype.is_number();
-                expect(same.then_some(()), "two tensors of numbers of one type")?;
+                check(same, "two tensors of numbers of one type")?;
                 one(a.dtype, broadcast_of(&[a, b])?)
             }
             Self::Div | Self::Pow => {
@@ -76,7 +77,7 @@ impl Op {
             }
             Self::AddScalar(_) | Self::MulScalar(_) | Self::Neg => {
                 let [a] = operands(ins)?;
-                expect(a.dtype.is_number().then_some(()), "one tensor of numbers")?;
+                check(a.dtype.is_number(), "one tensor of numbers")?;
                 Ok(vec![a.clone()])
             }
             Self::Exp
@@ -100,39 +101,36 @@ impl Op {
             Self::Compare(_) => {
                 let [a, b] = operands(ins)?;
                 let same = a.dtype == b.dtype && a.dtype.is_number();
-                expect(same.then_some(()), "two tensors of numbers of one type")?;
+                check(same, "two tensors of numbers of one type")?;
                 one(DType::Bool, broadcast_of(&[a, b])?)
             }
             Self::CompareScalar(..) => {
                 let [a] = operands(ins)?;
-                expect(a.dtype.is_number().then_some(()), "one tensor of numbers")?;
+                check(a.dtype.is_number(), "one tensor of numbers")?;
                 one(DType::Bool, a.shape.clone())
             }
             Self::And | Self::Or => {
                 let [a, b] = operands(ins)?;
                 let fit = a == b && a.dtype == DType::Bool;
-                expect(fit.then_some(()), "two masks of one shape")?;
+                check(fit, "two masks of one shape")?;
                 Ok(vec![a.clone()])
             }
             Self::Not => {
                 let [a] = operands(ins)?;
-                expect((a.dtype == DType::Bool).then_some(()), "one mask")?;
+                check(a.dtype == DType::Bool, "one mask")?;
                 Ok(vec![a.clone()])
             }
             Self::Where => {
                 let [m, a, b] = operands(ins)?;
                 let fit = m.dtype == DType::Bool && a.dtype == b.dtype && a.dtype.is_number();
-                expect(
-                    fit.then_some(()),
-                    "a mask and two tensors of numbers of one type",
-                )?;
+                check(fit, "a mask and two tensors of numbers of one type")?;
                 one(a.dtype, broadcast_of(&[m, a, b])?)
             }
             Self::Cast(dtype) => {
                 let [a] = operands(ins)?;
                 let short = a.dtype.is_short() || dtype.is_short();
                 let fit = !short || a.dtype == DType::F32 || *dtype == DType::F32;
-                expect(fit.then_some(()), "f32 before or after a 16-bit float")?;
+                check(fit, "f32 before or after a 16-bit float")?;
                 one(*dtype, a.shape.clone())
             }
             Self::StopGradient => {
@@ -142,7 +140,7 @@ impl Op {
             Self::Axpy(_) => {
                 let [y, s, x] = floats(ins)?;
                 let fit = y == x && s.shape == [1];
-                expect(fit.then_some(()), "two equal shapes around a scalar")?;
+                check(fit, "two equal shapes around a scalar")?;
                 Ok(vec![y.clone()])
             }
             Self::MatMulAdd(_) => {
@@ -162,10 +160,7 @@ impl Op {
                         matches!(t.dtype, DType::F32 | DType::Bool)
                             && repeats(&t.shape, &fused.shape)
                     });
-                expect(
-                    fit.then_some(()),
-                    format!("operands that broadcast to {:?}", fused.shape),
-                )?;
+                check(fit, format!("operands that broadcast to {:?}", fused.shape))?;
                 let results = fused.outputs.iter().map(|_| fused.shape.clone());
                 let results = results.chain(fused.sums.iter().map(|_| vec![1]));
                 let leading = fused.leading_sums.iter().map(|_| fused.leading_shape());
@@ -175,14 +170,14 @@ impl Op {
             }
             Self::ReluGrad => {
                 let [y, g] = floats(ins)?;
-                expect((y == g).then_some(()), "two equal shapes")?;
+                check(y == g, "two equal shapes")?;
                 Ok(vec![y.clone()])
             }
             Self::Reshape(shape) => {
                 let [a] = operands(ins)?;
                 let to = TensorType::new(a.dtype, shape.clone());
                 let fit = elements(shape) == Some(a.len());
-                expect(fit.then_some(()), format!("as many elements as {to} has"))?;
+                check(fit, format!("as many elements as {to} has"))?;
                 Ok(vec![to])
             }
             Self::Permute(axes) => {
@@ -190,10 +185,7 @@ impl Op {
                 let mut seen = axes.clone();
                 seen.sort_unstable();
                 let fit = seen.iter().copied().eq(0..a.shape.len());
-                expect(
-                    fit.then_some(()),
-                    format!("an operand whose axes {axes:?} permute"),
-                )?;
+                check(fit, format!("an operand whose axes {axes:?} permute"))?;
                 one(
                     a.dtype,
                     axes.iter().map(|&d| a.shape[d]).collect::<Vec<_>>(),
@@ -214,15 +206,15 @@ impl Op {
             }
             Self::Slice(ranges) => {
                 let [a] = operands(ins)?;
-                let fit = fits(ranges, &a.shape).then_some(());
-                expect(fit, format!("a shape that holds {ranges:?}"))?;
+                let fit = fits(ranges, &a.shape);
+                check(fit, format!("a shape that holds {ranges:?}"))?;
                 one(a.dtype, sizes(ranges))
             }
             Self::SliceAssign(ranges) => {
                 let [a, v] = floats(ins)?;
                 let fit = fits(ranges, &a.shape) && sizes(ranges) == v.shape;
-                expect(
-                    fit.then_some(()),
+                check(
+                    fit,
                     format!("a value of the size of {ranges:?} to write within the operand"),
                 )?;
                 Ok(vec![a.clone()])
@@ -235,8 +227,8 @@ impl Op {
                         && t.shape.len() == first.shape.len()
                         && (0..t.shape.len()).all(|i| i == *d || t.shape[i] == first.shape[i])
                 });
-                expect(
-                    fit.then_some(()),
+                check(
+                    fit,
                     format!("tensors of one type whose shapes differ in dimension {d} alone"),
                 )?;
                 let mut shape = first.shape.clone();
@@ -249,7 +241,7 @@ impl Op {
             }
             Self::Dot => {
                 let [a, b] = floats(ins)?;
-                expect((a == b).then_some(()), "two equal shapes")?;
+                check(a == b, "two equal shapes")?;
                 one(DType::F32, [1])
             }
             Self::SumDim(d) | Self::MeanDim(d) => {

@@ -1,6 +1,6 @@
 //! Result types of ops that index, convolve and pool.
 
-use super::operands::{Inferred, dim, expect, factors, floats, one, operands};
+use super::operands::{Inferred, check, dim, expect, factors, floats, one, operands};
 use super::shapes::{conv2d, pool2d};
 use super::{DType, Op, TensorType};
 
@@ -12,10 +12,7 @@ pub(super) fn result_types(op: &Op, ins: &[&TensorType]) -> Inferred {
             let [a, i] = operands(ins)?;
             dim(a, *d)?;
             let fit = i.dtype == DType::I32 && fits_but(&i.shape, &a.shape, *d);
-            expect(
-                fit.then_some(()),
-                "a tensor and integer indices of its rank",
-            )?;
+            check(fit, "a tensor and integer indices of its rank")?;
             one(a.dtype, i.shape.clone())
         }
         Op::ScatterAdd(d) => {
@@ -26,17 +23,14 @@ pub(super) fn result_types(op: &Op, ins: &[&TensorType]) -> Inferred {
                 && v.dtype == DType::F32
                 && i.shape == v.shape
                 && fits_but(&i.shape, &a.shape, *d);
-            expect(
-                fit.then_some(()),
-                "a tensor, integer indices and values of their shape",
-            )?;
+            check(fit, "a tensor, integer indices and values of their shape")?;
             Ok(vec![a.clone()])
         }
         Op::Select(d) => {
             let [a, i] = operands(ins)?;
             dim(a, *d)?;
             let fit = i.dtype == DType::I32 && i.shape.len() == 1;
-            expect(fit.then_some(()), "a tensor and a row of integer indices")?;
+            check(fit, "a tensor and a row of integer indices")?;
             let mut shape = a.shape.clone();
             shape[*d] = i.shape[0];
             one(a.dtype, shape)
@@ -48,8 +42,8 @@ pub(super) fn result_types(op: &Op, ins: &[&TensorType]) -> Inferred {
             let fit = a.dtype == DType::F32 && i.dtype == DType::I32 && i.shape.len() == 1;
             shape[*d] = if fit { i.shape[0] } else { 0 };
             let fit = fit && *v == TensorType::f32(shape);
-            expect(
-                fit.then_some(()),
+            check(
+                fit,
                 "a tensor, a row of integer indices and one entry for each",
             )?;
             Ok(vec![a.clone()])
@@ -63,7 +57,7 @@ pub(super) fn result_types(op: &Op, ins: &[&TensorType]) -> Inferred {
                 [b] => **b == TensorType::f32([shape[1]]),
                 _ => false,
             };
-            expect(fit.then_some(()), "a bias of one number for each filter")?;
+            check(fit, "a bias of one number for each filter")?;
             one(DType::F32, shape)
         }
         Op::Conv2dInputGrad(options, shape) => {
@@ -95,10 +89,7 @@ pub(super) fn result_types(op: &Op, ins: &[&TensorType]) -> Inferred {
             let fit = x.dtype == DType::F32
                 && *g == TensorType::f32(shape.clone())
                 && *at == TensorType::i32(shape);
-            expect(
-                fit.then_some(()),
-                "x, and a gradient and indices of its pool",
-            )?;
+            check(fit, "x, and a gradient and indices of its pool")?;
             Ok(vec![x.clone()])
         }
         Op::AvgPool2d(options) => {
@@ -108,10 +99,7 @@ pub(super) fn result_types(op: &Op, ins: &[&TensorType]) -> Inferred {
         Op::AvgPool2dGrad(options) => {
             let [x, g] = floats(ins)?;
             let shape = expect(pool2d(options, &x.shape), POOL)?;
-            expect(
-                (g.shape == shape).then_some(()),
-                "x and a gradient of its pool",
-            )?;
+            check(g.shape == shape, "x and a gradient of its pool")?;
             Ok(vec![x.clone()])
         }
         _ => Err("an op of the dialect".to_owned()),

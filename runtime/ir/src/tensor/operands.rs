@@ -10,6 +10,10 @@ pub(super) fn expect<T>(value: Option<T>, expected: impl Into<String>) -> Result
     value.ok_or_else(|| expected.into())
 }
 
+pub(super) fn check(fits: bool, expected: impl Into<String>) -> Result<(), String> {
+    expect(fits.then_some(()), expected)
+}
+
 pub(super) fn one(dtype: DType, shape: impl Into<Vec<usize>>) -> Inferred {
     Ok(vec![TensorType::new(dtype, shape)])
 }
@@ -52,8 +56,10 @@ pub(super) fn repeats(from: &[usize], to: &[usize]) -> bool {
 }
 
 pub(super) fn dim(a: &TensorType, d: usize) -> Result<(), String> {
-    let found = (d < a.shape.len()).then_some(());
-    expect(found, format!("an operand with a dimension {d}"))
+    check(
+        d < a.shape.len(),
+        format!("an operand with a dimension {d}"),
+    )
 }
 
 pub(super) fn reduced(a: &TensorType, d: usize) -> Result<Vec<usize>, String> {

@@ -3,11 +3,11 @@
 //! A new op needs a row here. A shape that follows from the type of the result is not an attribute of
 //! the text.
 
+use super::Op;
 use super::codecs::{
-    Body, Conv, Dims, Distribution, Flag, Labelled, Literal, Named, Pool, Ranges, ResultDType,
+    Body, Comparison, Conv, Dims, Distribution, Flag, Labelled, Literal, Pool, Ranges, ResultDType,
     ResultShape, ResultValues,
 };
-use super::{Cmp, Op};
 use crate::text::ops;
 
 ops! { Op {
@@ -41,8 +41,8 @@ ops! { Op {
     "clamp" = Clamp [low: Literal, high: Literal];
     "relu" = Relu [];
     "relu_grad" = ReluGrad [];
-    "compare" = Compare [order: Named<Cmp>];
-    "compare_scalar" = CompareScalar [order: Named<Cmp>, value: Literal];
+    "compare" = Compare [order: Comparison];
+    "compare_scalar" = CompareScalar [order: Comparison, value: Literal];
     "and" = And [];
     "or" = Or [];
     "not" = Not [];

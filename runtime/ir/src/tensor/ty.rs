@@ -56,10 +56,7 @@ pub struct TensorType {
 impl TensorType {
     /// A float tensor.
     pub fn f32(shape: impl Into<Vec<usize>>) -> Self {
-        Self {
-            dtype: DType::F32,
-            shape: shape.into(),
-        }
+        Self::new(DType::F32, shape)
     }
 
     /// A tensor of any element type.
@@ -72,10 +69,7 @@ impl TensorType {
 
     /// An integer tensor.
     pub fn i32(shape: impl Into<Vec<usize>>) -> Self {
-        Self {
-            dtype: DType::I32,
-            shape: shape.into(),
-        }
+        Self::new(DType::I32, shape)
     }
 
     /// Number of elements.

@@ -46,7 +46,8 @@ pub fn parse_sections(text: &str) -> Result<Vec<Section>, ParseError> {
     }
     let first = starts.first().map_or(0, |(comments, _)| *comments);
     if starts.is_empty() || lines[..first].iter().any(|line| !line.trim().is_empty()) {
-        return parse(text).map(|document| vec![Section::untitled(document)]);
+        let (title, document) = (String::new(), parse(text)?);
+        return Ok(vec![Section { title, document }]);
     }
     let ends = starts.iter().skip(1).map(|(comments, _)| *comments);
     let ends = ends.chain([lines.len()]);
@@ -59,15 +60,6 @@ pub fn parse_sections(text: &str) -> Result<Vec<Section>, ParseError> {
         })
     });
     sections.collect()
-}
-
-impl Section {
-    fn untitled(document: Document) -> Self {
-        Self {
-            title: String::new(),
-            document,
-        }
-    }
 }
 
 /// Reads a text of either dialect and verifies it.

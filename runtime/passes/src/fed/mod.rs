@@ -7,6 +7,7 @@
 //!   changes.
 
 pub(crate) mod analysis;
+mod definition;
 mod pipeline;
 mod registry;
 mod transform;

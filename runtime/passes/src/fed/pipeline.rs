@@ -31,11 +31,10 @@ pub fn link(module: Module) -> Result<Linked, PassError> {
 ///
 /// # Errors
 /// As [`link`].
-pub fn link_with(module: Module, manager: &mut PassManager) -> Result<Linked, PassError> {
+pub fn link_with(mut module: Module, manager: &mut PassManager) -> Result<Linked, PassError> {
     module.check("before link-hooks".to_owned())?;
     let mut warnings = warnings(&module);
     let name = module.name().to_owned();
-    let mut module = module;
     manager.run_all(&["link-hooks"], &name, &mut module)?;
     warnings.extend(unused(&module));
     manager.run_in_turns(&SIMPLIFY, &name, &mut module)?;

@@ -22,7 +22,7 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{
     ExternalOp, FedOp, Kind, Module, Op as ModuleOp, OpKind, OptOp, PrivacyOp, TreeOp, Value,
 };
-use fedround_ir::tensor::{Graph, Op, TensorType, TypeError, Val};
+use fedround_ir::tensor::{Graph, Op, TensorType, Val};
 
 use crate::schedule::{Compute, Schedule};
 pub use error::LowerError;
@@ -87,7 +87,10 @@ pub fn lower(
                 hypers.push(*v);
                 this.graph.input(name.clone(), TensorType::f32([1]))
             }
-            (None, Some(x)) => this.full(x, segment)?,
+            (None, Some(x)) => {
+                let at = segment.ops[0].loc;
+                this.graph.push(Op::Full(x, vec![1]), &[], at)?
+            }
             (None, None) => continue,
         };
         this.env.insert(*v, Tree(vec![lowered]));
@@ -188,11 +191,6 @@ impl<'a> Lower<'a> {
             true => self.frontend.buffers(),
             false => &[],
         }
-    }
-
-    fn full(&mut self, c: f64, segment: &Compute) -> Result<Val, TypeError> {
-        self.graph
-            .push(Op::Full(c, vec![1]), &[], segment.ops[0].loc)
     }
 
     fn get(&self, v: Value, op: &ModuleOp) -> Result<Tree, LowerError> {

@@ -101,10 +101,11 @@ impl PassManager {
         if let Some(observer) = &self.observer {
             observer.show(PassEvent::Starts(pass, program.ir(name)));
         }
-        let changed = self.time(P::DIALECT, pass, || work(program))?;
-        if let Some(timing) = self.timings.last_mut().filter(|_| changed) {
-            timing.changed += 1;
-        }
+        let start = Instant::now();
+        let changed = work(program);
+        let timing = self.add(P::DIALECT, pass, start.elapsed());
+        let changed = changed?;
+        timing.changed += usize::from(changed);
         if let (Some(observer), Some(before)) = (&self.observer, before) {
             observer.show(PassEvent::Ran(Run {
                 pass,
@@ -130,23 +131,22 @@ impl PassManager {
         result
     }
 
-    fn add(&mut self, dialect: &'static str, step: &'static str, wall: Duration) {
+    fn add(&mut self, dialect: &'static str, step: &'static str, wall: Duration) -> &mut Timing {
         let same = |timing: &Timing| timing.dialect == dialect && timing.step == step;
-        let index = self.timings.iter().position(same);
-        let mut timing = match index {
-            Some(index) => self.timings.remove(index),
-            None => Timing::new(dialect, step, self.timings.len()),
-        };
+        let known = self.timings.iter().position(same);
+        let index = known.unwrap_or_else(|| {
+            self.timings.push(Timing::new(dialect, step));
+            self.timings.len() - 1
+        });
+        let timing = &mut self.timings[index];
         timing.runs += 1;
         timing.wall += wall;
-        self.timings.push(timing);
+        timing
     }
 
     /// The time and the number of runs of each pass, in the order of their first run.
     pub fn timings(&self) -> Vec<Timing> {
-        let mut timings = self.timings.clone();
-        timings.sort_by_key(|timing| timing.order);
-        timings
+        self.timings.clone()
     }
 }
 

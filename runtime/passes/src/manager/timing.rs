@@ -16,18 +16,16 @@ pub struct Timing {
     pub changed: usize,
     /// The wall time of all runs, without verification.
     pub wall: Duration,
-    pub(super) order: usize,
 }
 
 impl Timing {
-    pub(super) fn new(dialect: &'static str, step: &'static str, order: usize) -> Self {
+    pub(super) fn new(dialect: &'static str, step: &'static str) -> Self {
         Self {
             dialect,
             step,
             runs: 0,
             changed: 0,
             wall: Duration::ZERO,
-            order,
         }
     }
 }

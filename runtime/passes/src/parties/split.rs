@@ -185,9 +185,9 @@ impl Splitter<'_> {
     }
 
     fn upload(&mut self, op: &Op, steps: &mut Vec<ServerStep>) {
-        let uploaded: Vec<Value> = self.schedule.module.uploaded(op).copied().collect();
-        let uploaded = uploaded.into_iter().map(|v| self.whole(v));
-        self.sent.extend(uploaded.collect::<Vec<_>>());
+        let uploaded = self.schedule.module.uploaded(op);
+        let uploaded: Vec<Value> = uploaded.map(|v| self.whole(*v)).collect();
+        self.sent.extend(uploaded);
         steps.push(ServerStep::Op(self.known(op)));
     }
 }

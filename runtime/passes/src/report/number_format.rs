@@ -2,25 +2,16 @@
 
 /// `796840` as `796.8 kB`: powers of 1000.
 pub fn bytes(n: u64) -> String {
-    if n < 1000 {
-        return format!("{n} B");
-    }
     format!("{}B", scaled(n))
 }
 
 /// `7968400` as `8.0 M`, below a thousand as it is: powers of 1000.
 pub fn count(n: u64) -> String {
-    if n < 1000 {
-        return n.to_string();
-    }
-    scaled(n)
+    scaled(n).trim_end().to_owned()
 }
 
 /// `7968400` as `8.0 MFLOP`.
 pub fn flops(n: u64) -> String {
-    if n < 1000 {
-        return format!("{n} FLOP");
-    }
     format!("{}FLOP", scaled(n))
 }
 
@@ -37,7 +28,11 @@ pub fn grouped(n: u64) -> String {
     text
 }
 
+/// A number before a unit, with the unit's prefix if it has one: `999 `, `8.0 M`.
 fn scaled(n: u64) -> String {
+    if n < 1000 {
+        return format!("{n} ");
+    }
     let units = ["k", "M", "G", "T", "P"];
     let (mut x, mut unit) = (n as f64 / 1000.0, 0);
     while x >= 999.95 && unit + 1 < units.len() {

@@ -10,15 +10,8 @@ use super::error;
 ///     arbitrarily large.
 pub(super) fn noise_follows_clip(module: &Module) -> Vec<VerifyError> {
     let privacy = Privacy::of(module);
-    let unbounded = |op: &&Op| {
-        matches!(
-            op.kind,
-            OpKind::Privacy(PrivacyOp::Noise | PrivacyOp::TreeNoise | PrivacyOp::Laplace)
-        ) && op
-            .operands
-            .iter()
-            .any(|value| privacy.exposure(*value) == Exposure::Raw)
-    };
+    let raw = |value: &Value| privacy.exposure(*value) == Exposure::Raw;
+    let unbounded = |op: &&Op| adds_noise(op) && op.operands.iter().any(raw);
     let noises = module.all_ops().filter(unbounded);
     noises
         .map(|op| error(op, Broken::NoiseWithoutClip))
@@ -30,22 +23,21 @@ pub(super) fn noise_follows_clip(module: &Module) -> Vec<VerifyError> {
 ///     an aggregate tells the next round (its parameters, a server state, a broadcast) is noised. Where
 ///     that fails and there is noise that is known to be none, the error is at this noise.
 pub(super) fn claims_hold(module: &Module) -> Vec<VerifyError> {
-    let ops: Vec<&Op> = module.all_ops().collect();
     let mut errors = Vec::new();
     let mut held = Vec::new();
-    for op in &ops {
+    for op in module.all_ops() {
         if let OpKind::Privacy(PrivacyOp::Claim(dp)) = op.kind
             && !held.contains(&dp)
         {
             held.push(dp);
             let claim = op.loc.to_string();
             let broken = match dp {
-                Dp::Local => local(module, &ops, &claim),
-                Dp::Central => central(module, &ops, &claim),
+                Dp::Local => local(module, &claim),
+                Dp::Central => central(module, &claim),
             };
             let none = match broken.is_empty() {
                 true => vec![],
-                false => no_noise(module, &ops, (dp.name(), &claim)),
+                false => no_noise(module, dp, &claim),
             };
             errors.extend(match none.is_empty() {
                 true => broken,
@@ -78,49 +70,42 @@ pub(super) fn trees_are_over_passes(module: &Module) -> Vec<VerifyError> {
     broken.collect()
 }
 
-fn no_noise(module: &Module, ops: &[&Op], (dp, claim): (&'static str, &str)) -> Vec<VerifyError> {
+fn adds_noise(op: &Op) -> bool {
+    matches!(
+        op.kind,
+        OpKind::Privacy(PrivacyOp::Noise | PrivacyOp::TreeNoise | PrivacyOp::Laplace)
+    )
+}
+
+fn no_noise(module: &Module, dp: Dp, claim: &str) -> Vec<VerifyError> {
     let known = ConstEval::of(module);
-    let none = ops
-        .iter()
-        .filter_map(|op| match (&op.kind, op.operands.as_slice()) {
-            (
-                OpKind::Privacy(PrivacyOp::Noise | PrivacyOp::TreeNoise | PrivacyOp::Laplace),
-                [_, scale, ..],
-            ) => {
-                let claim = claim.to_owned();
-                let hypers = known.hypers(*scale);
-                let scale = known.no_noise(*scale)?.to_string();
-                Some(error(
-                    op,
-                    Broken::NoNoise {
-                        dp,
-                        claim,
-                        scale,
-                        hypers,
-                    },
-                ))
-            }
-            _ => None,
-        });
+    let noises = module.all_ops().filter(|op| adds_noise(op));
+    let none = noises.filter_map(|op| {
+        let scale = *op.operands.get(1)?;
+        let broken = Broken::NoNoise {
+            dp: dp.name(),
+            claim: claim.to_owned(),
+            scale: known.no_noise(scale)?.to_string(),
+            hypers: known.hypers(scale),
+        };
+        Some(error(op, broken))
+    });
     none.collect()
 }
 
-fn local(module: &Module, ops: &[&Op], claim: &str) -> Vec<VerifyError> {
+fn local(module: &Module, claim: &str) -> Vec<VerifyError> {
     let privacy = Privacy::of(module);
-    let on_server = |op: &&&Op| {
+    let on_server = |op: &&Op| {
         let place = op.results.first().map(|value| module.type_of(*value).place);
-        matches!(
-            op.kind,
-            OpKind::Privacy(PrivacyOp::Noise | PrivacyOp::TreeNoise | PrivacyOp::Laplace)
-        ) && place == Some(Place::Server)
+        adds_noise(op) && place == Some(Place::Server)
     };
-    let after = ops.iter().find(on_server).map(|op| op.loc.to_string());
-    let exposed = |op: &&&Op| {
-        module
-            .sent_by_clients(op)
-            .any(|value| privacy.exposure(*value) > Exposure::Noised)
+    let after = module.all_ops().find(on_server);
+    let after = after.map(|op| op.loc.to_string());
+    let exposed = |op: &&Op| {
+        let mut sent = module.sent_by_clients(op);
+        sent.any(|value| privacy.exposure(*value) > Exposure::Noised)
     };
-    let uploads = ops.iter().filter(exposed);
+    let uploads = module.all_ops().filter(exposed);
     uploads
         .map(|op| {
             let (claim, after) = (claim.to_owned(), after.clone());
@@ -129,7 +114,7 @@ fn local(module: &Module, ops: &[&Op], claim: &str) -> Vec<VerifyError> {
         .collect()
 }
 
-fn central(module: &Module, ops: &[&Op], claim: &str) -> Vec<VerifyError> {
+fn central(module: &Module, claim: &str) -> Vec<VerifyError> {
     let privacy = Privacy::of(module);
     let mut told: Vec<(Value, &'static str)> = Vec::new();
     let mut tell = |value: Option<&Value>, to: &'static str| {
@@ -139,7 +124,7 @@ fn central(module: &Module, ops: &[&Op], claim: &str) -> Vec<VerifyError> {
             }
         }
     };
-    for op in ops {
+    for op in module.all_ops() {
         match op.kind {
             OpKind::Fed(FedOp::SetServerState(_)) => tell(op.operands.last(), "a server state"),
             // As they are when they are sent.
@@ -153,7 +138,7 @@ fn central(module: &Module, ops: &[&Op], claim: &str) -> Vec<VerifyError> {
     for func in &module.funcs {
         tell(func.body.yields.first(), "the next global parameters");
     }
-    let broken = |op: &&Op| {
+    let broken = |op: &Op| {
         let told = told.iter().find(|(value, _)| op.results.contains(value));
         let reaches = told.map(|(_, reaches)| *reaches);
         // What one client sends to another passes no server that adds noise.
@@ -163,7 +148,7 @@ fn central(module: &Module, ops: &[&Op], claim: &str) -> Vec<VerifyError> {
         let claim = claim.to_owned();
         Some(error(op, Broken::CentralDp { claim, reaches }))
     };
-    ops.iter().filter_map(broken).collect()
+    module.all_ops().filter_map(broken).collect()
 }
 
 #[cfg(test)]

@@ -11,7 +11,6 @@ mod state;
 mod testing;
 
 use super::{Broken, Module, Op, VerifyError};
-use crate::Loc;
 
 /// Invariants 14 to 21 and 23 of [`verify`](super::verify()), of a module that keeps the ones before.
 pub(super) fn dataflow(module: &Module) -> Vec<VerifyError> {
@@ -28,9 +27,9 @@ pub(super) fn dataflow(module: &Module) -> Vec<VerifyError> {
 }
 
 fn error(op: &Op, broken: Broken) -> VerifyError {
-    at(op.kind.name(), op.loc, broken)
-}
-
-fn at(op: String, loc: Loc, broken: Broken) -> VerifyError {
-    VerifyError { op, loc, broken }
+    VerifyError {
+        op: op.kind.name(),
+        loc: op.loc,
+        broken,
+    }
 }

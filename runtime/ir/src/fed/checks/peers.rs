@@ -12,13 +12,11 @@ pub(super) fn measurements_stay(module: &Module) -> Vec<VerifyError> {
         let measured = ops().filter(|op| op.kind == OpKind::Fed(FedOp::Consensus));
         for op in measured {
             let reads = |other: &Op| {
-                let of_it = op.results.iter().chain(&func.body.args);
-                let mut of_it =
-                    of_it.filter(|_| func.body.yields.iter().any(|v| op.results.contains(v)));
+                let mut of_it = op.results.iter().chain(&func.body.args);
                 of_it.any(|v| other.operands.contains(v))
             };
-            let kept = !func.body.yields.iter().any(|v| op.results.contains(v));
-            if kept || ops().any(reads) {
+            let returned = func.body.yields.iter().any(|v| op.results.contains(v));
+            if !returned || ops().any(reads) {
                 errors.push(error(op, Broken::Measured));
             }
         }

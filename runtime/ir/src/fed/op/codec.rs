@@ -30,6 +30,30 @@ impl Codec<Kind> for ResultKind {
     }
 }
 
+/// One of `all`, by its `name` in quotes. An error says `what` was expected.
+pub(super) fn quoted_name<T: Copy, const N: usize>(
+    from: &mut TextAttributes,
+    what: &str,
+    all: [T; N],
+    name: fn(T) -> &'static str,
+) -> Result<T, String> {
+    let mut found = String::new();
+    let read = from.plain(|piece| match piece {
+        Piece::Text(text) => {
+            found.clone_from(text);
+            all.into_iter().find(|one| name(*one) == text)
+        }
+        _ => None,
+    });
+    read.ok_or_else(|| match nearest(&found, all.map(name)) {
+        Some(near) => format!("{what} (did you mean `\"{near}\"`?)"),
+        None => {
+            let names = all.map(|one| format!("`\"{}\"`", name(one)));
+            format!("{what}, one of {}", names.join(", "))
+        }
+    })
+}
+
 /// `@hook`.
 pub(super) struct HookName;
 

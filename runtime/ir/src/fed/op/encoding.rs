@@ -1,9 +1,8 @@
 //! The encodings of parameters for the wire, such as top-k and quantisation.
 
-use fedround_names::nearest;
-
 use super::super::Kind;
-use crate::text::attribute::{AttributeText, Codec, Piece, TextAttributes};
+use super::codec::quoted_name;
+use crate::text::attribute::{AttributeText, Codec, TextAttributes};
 use crate::text::codecs::Quoted;
 
 /// A lossy codec of parameters, whose setting is an operand. Its formulas and byte layout are those of
@@ -87,24 +86,6 @@ impl Codec<Encoding> for EncodingName {
     }
 
     fn read(_: &'static str, from: &mut TextAttributes) -> Result<Encoding, String> {
-        let names = || Encoding::ALL.into_iter().map(Encoding::name);
-        let mut found = String::new();
-        let encoding = from.plain(|piece| match piece {
-            Piece::Text(name) => {
-                found.clone_from(name);
-                Encoding::ALL
-                    .into_iter()
-                    .find(|encoding| encoding.name() == name)
-            }
-            _ => None,
-        });
-        encoding.ok_or_else(|| {
-            let likely = nearest(&found, names());
-            let names: Vec<String> = names().map(|name| format!("`\"{name}\"`")).collect();
-            match likely {
-                Some(name) => format!("an encoding (did you mean `\"{name}\"`?)"),
-                None => format!("an encoding, one of {}", names.join(", ")),
-            }
-        })
+        quoted_name(from, "an encoding", Encoding::ALL, Encoding::name)
     }
 }

@@ -187,9 +187,9 @@ impl OpKind {
     /// How many operands stand before the `with(..)` of an op whose region is a loop's body.
     pub(crate) fn controls(&self) -> Option<usize> {
         match self {
-            Self::Opt(op) => op.controls(),
-            Self::Fed(FedOp::InTurn) => Some(1),
-            _ => None,
+            // It carries nothing.
+            Self::Opt(OptOp::Collect) => Some(2),
+            kind => kind.carried_from().map(|(operands, _)| operands),
         }
     }
 

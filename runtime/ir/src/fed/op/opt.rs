@@ -69,17 +69,6 @@ impl OptOp {
         }
     }
 
-    /// How many operands stand before the `with(..)` of an op whose region is a loop's body.
-    pub(super) fn controls(&self) -> Option<usize> {
-        match self {
-            Self::ForBatches => Some(3),
-            Self::Collect => Some(2),
-            Self::ForRows(n) => Some(2 + n),
-            Self::Repeat => Some(1),
-            Self::OneBatch | Self::SampleRows | Self::SmallestRows | Self::Grad => None,
-        }
-    }
-
     /// The position of a loop's carried values: how many operands, and how many arguments of its region,
     /// stand before them.
     pub fn carried_from(&self) -> Option<(usize, usize)> {

@@ -1,8 +1,7 @@
 //! The graphs of clients that send to each other.
 
-use fedround_names::nearest;
-
-use crate::text::attribute::{AttributeText, Codec, Piece, TextAttributes};
+use super::codec::quoted_name;
+use crate::text::attribute::{AttributeText, Codec, TextAttributes};
 use crate::text::codecs::{Count, Quoted};
 
 /// The edges of a `fed.mix` over the `m` clients of a cohort, by their places in it, and the weights. The
@@ -90,26 +89,9 @@ impl Codec<Topology> for TopologyName {
     }
 
     fn read(label: &'static str, from: &mut TextAttributes) -> Result<Topology, String> {
-        let names = || Topology::ALL.into_iter().map(Topology::name);
-        let mut found = String::new();
-        let topology = from.plain(|piece| match piece {
-            Piece::Text(name) => {
-                found.clone_from(name);
-                Topology::ALL
-                    .into_iter()
-                    .find(|topology| topology.name() == name)
-            }
-            _ => None,
-        });
-        if let Some(Topology::Regular(_)) = topology {
-            return Count::read(label, from).map(Topology::Regular);
+        match quoted_name(from, "a topology", Topology::ALL, Topology::name)? {
+            Topology::Regular(_) => Count::read(label, from).map(Topology::Regular),
+            topology => Ok(topology),
         }
-        topology.ok_or_else(|| match nearest(&found, names()) {
-            Some(name) => format!("a topology (did you mean `\"{name}\"`?)"),
-            None => {
-                let names: Vec<String> = names().map(|name| format!("`\"{name}\"`")).collect();
-                format!("a topology, one of {}", names.join(", "))
-            }
-        })
     }
 }

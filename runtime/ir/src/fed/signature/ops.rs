@@ -1,5 +1,7 @@
 //! The typing rules of single ops.
 
+use std::iter;
+
 use super::regions::{carried, map, side};
 use super::{RegionSignature, Signature};
 use crate::fed::operand_kinds::{
@@ -246,7 +248,8 @@ pub fn signature(
             }],
         },
         OpKind::Opt(OptOp::ForRows(n)) => {
-            let each = rows(operands.get(2..).unwrap_or_default()).take(*n);
+            let found = rows(operands.get(2..).unwrap_or_default());
+            let each = found.chain(iter::repeat(Tensor)).take(*n);
             let each: Vec<Type> = each.map(at).collect();
             let control = [&[at(Index), at(Index)], each.as_slice()].concat();
             carried(place, &control, &each, operands)

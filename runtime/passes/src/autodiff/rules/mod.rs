@@ -7,7 +7,6 @@ mod elementwise;
 mod layers;
 mod structure;
 
-use fedround_ir::Loc;
 use fedround_ir::tensor::{Family, Graph, Node, Op, TypeError, Val};
 
 use super::error::GradError;
@@ -65,10 +64,6 @@ struct Rule<'a> {
 }
 
 impl Rule<'_> {
-    fn loc(&self) -> Loc {
-        self.node.loc
-    }
-
     fn wants(&self, i: usize) -> bool {
         self.wanted.get(i).copied().unwrap_or(false)
     }
@@ -81,7 +76,7 @@ impl Rule<'_> {
     }
 
     fn op(&mut self, op: Op, ins: &[Val]) -> Result<Val, TypeError> {
-        self.graph.push(op, ins, self.loc())
+        self.graph.push(op, ins, self.node.loc)
     }
 
     fn shape(&self, v: Val) -> Vec<usize> {

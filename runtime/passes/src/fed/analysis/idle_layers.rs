@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use fedround_ir::fed::{FedOp, Func, Hook, Module, OpKind};
+use fedround_ir::fed::{FedOp, Func, Module, OpKind};
 
+use super::super::definition::definition;
 use super::standard_hooks::is_standard;
-use super::warnings::{mentions, reached};
+use super::warnings::{evaluates, mentions, reached};
 
 /// A layer none of whose hooks is ever called.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,9 +33,9 @@ pub fn idle_layers(phases: &[&Module]) -> Vec<IdleLayer> {
                 return None;
             }
             let reached = reached(module);
-            let own = module.funcs.iter().enumerate();
-            for (index, func) in own.filter(|(_, func)| func.layer == layer && !is_standard(func)) {
-                if reached.contains(&index) || evaluates(func) {
+            let own = module.funcs.iter().filter(|func| func.layer == layer);
+            for func in own.filter(|func| !is_standard(func)) {
+                if reached.contains(&(func.hook, layer)) || evaluates(func.hook) {
                     return None;
                 }
                 hooks.insert(func.hook.name());
@@ -55,8 +56,7 @@ pub fn idle_layers(phases: &[&Module]) -> Vec<IdleLayer> {
 /// around.
 fn replacing(module: &Module, func: &Func) -> Option<String> {
     let inner = OpKind::Fed(FedOp::Super(func.hook));
-    let outer = module.funcs.iter().filter(|other| other.hook == func.hook);
-    let outer = outer.map(|other| other.layer).max()?;
+    let outer = definition(module, func.hook, usize::MAX)?.layer;
     let works_around_it = outer > func.layer && mentions(&func.body, &inner);
     works_around_it.then(|| module.layers.get(outer).map(|layer| layer.name.clone()))?
 }
@@ -67,14 +67,10 @@ fn innermost(module: &Module) -> usize {
     own.map(|func| func.layer).min().unwrap_or_default()
 }
 
-/// Whether evaluations call it, and no round.
-fn evaluates(func: &Func) -> bool {
-    matches!(func.hook, Hook::Personalize | Hook::Evaluate)
-}
-
 #[cfg(test)]
 mod tests {
     use fedround_ir::Loc;
+    use fedround_ir::fed::Hook;
 
     use super::*;
     use crate::testing::{Fill, layers};

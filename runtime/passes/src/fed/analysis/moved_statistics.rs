@@ -26,6 +26,13 @@ struct Fact {
     moved: Option<Loc>,
 }
 
+impl Fact {
+    /// What is made of these parameters alone.
+    fn with(&self, models: Models) -> Self {
+        Self { models, ..*self }
+    }
+}
+
 /// How many models are added up in parameters: one in a mean of models, none in a difference of two.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Models {
@@ -156,10 +163,7 @@ impl Statistics<'_> {
             // A sum has as many models, or differences of models, as there are clients.
             (FedOp::Reduce(Reduce::Sum | Reduce::WeightedSum), [a, ..]) => match a.models {
                 Models::Zero => a.clone(),
-                models if models.is_direction() => Fact {
-                    models: Models::Sum,
-                    moved: a.moved,
-                },
+                models if models.is_direction() => a.with(Models::Sum),
                 _ => unknown(inputs),
             },
             // A direction that the server keeps is a momentum.
@@ -204,23 +208,15 @@ impl Statistics<'_> {
         match (by, of.models) {
             (Some(0.0), _) => Fact::default(),
             // Part of the way is between models.
-            (Some(by), models) if by.abs() <= 1.0 + TOLERANCE => Fact {
-                models: Models::Zero.plus(by, models),
-                moved: of.moved,
-            },
-            (Some(by), Models::Count(n)) if !of.models.is_direction() => Fact {
-                models: Models::Count(by * n),
-                moved: of.moved,
-            },
-            (None, Models::Count(_)) if !of.models.is_direction() => Fact {
-                models: Models::Unknown,
-                moved: of.moved,
-            },
+            (Some(by), models) if by.abs() <= 1.0 + TOLERANCE => {
+                of.with(Models::Zero.plus(by, models))
+            }
+            (Some(by), Models::Count(n)) if !of.models.is_direction() => {
+                of.with(Models::Count(by * n))
+            }
+            (None, Models::Count(_)) if !of.models.is_direction() => of.with(Models::Unknown),
             // A mean divides a sum by what is known in the round alone, such as the size of its cohort.
-            (None, Models::Sum) => Fact {
-                models: Models::Count(0.0),
-                moved: of.moved,
-            },
+            (None, Models::Sum) => of.with(Models::Count(0.0)),
             _ => self.moved(op, of),
         }
     }

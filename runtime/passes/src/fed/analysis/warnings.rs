@@ -1,10 +1,12 @@
 //! Warnings about compositions that are valid but probably not what was meant.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use fedround_ir::Loc;
 use fedround_ir::fed::{FedOp, Func, Hook, Module, OpKind, Place, Region};
 
+use super::super::definition::definition;
 use super::standard_hooks::is_standard;
 
 /// A part of an algorithm that has no effect.
@@ -84,11 +86,7 @@ pub fn warnings(module: &Module) -> Vec<Warning> {
             .unwrap_or_default()
     };
     for func in &module.funcs {
-        let below = module
-            .funcs
-            .iter()
-            .filter(|other| other.hook == func.hook && other.layer < func.layer);
-        let below = below.max_by_key(|other| other.layer);
+        let below = definition(module, func.hook, func.layer);
         let Some(below) = below.filter(|below| !is_standard(below)) else {
             continue;
         };
@@ -103,17 +101,11 @@ pub fn warnings(module: &Module) -> Vec<Warning> {
     }
     let reached = reached(module);
     for hook in Hook::ALL {
-        let outermost = module
-            .funcs
-            .iter()
-            .enumerate()
-            .filter(|(_, func)| func.hook == hook);
-        let Some((index, func)) = outermost.max_by_key(|(_, func)| func.layer) else {
+        let Some(func) = definition(module, hook, usize::MAX) else {
             continue;
         };
-        // A round does not call it: evaluation does.
-        let evaluates = matches!(hook, Hook::Personalize | Hook::Evaluate);
-        if !evaluates && !reached.contains(&index) && !is_standard(func) {
+        let is_called = evaluates(hook) || reached.contains(&(hook, func.layer));
+        if !is_called && !is_standard(func) {
             found.push(Warning::Unused {
                 hook,
                 of: name(func.layer),
@@ -128,39 +120,27 @@ pub(super) fn mentions(region: &Region, kind: &OpKind) -> bool {
     region.all_ops().any(|op| op.kind == *kind)
 }
 
-/// The indices of the functions that the outermost round calls, directly or not.
-pub(super) fn reached(module: &Module) -> Vec<usize> {
-    let find = |hook: Hook, below: usize| {
-        let all = module.funcs.iter().enumerate();
-        let some = all.filter(|(_, func)| func.hook == hook && func.layer < below);
-        some.max_by_key(|(_, func)| func.layer)
-            .map(|(index, _)| index)
-    };
-    let mut reached: Vec<usize> = find(Hook::Round, usize::MAX).into_iter().collect();
-    let mut next = 0;
-    while let Some(func) = reached.get(next).and_then(|index| module.funcs.get(*index)) {
-        for index in callees(func, &find) {
-            if !reached.contains(&index) {
-                reached.push(index);
-            }
-        }
-        next += 1;
-    }
-    reached
+/// Whether evaluations call a hook, and no round.
+pub(super) fn evaluates(hook: Hook) -> bool {
+    matches!(hook, Hook::Personalize | Hook::Evaluate)
 }
 
-fn callees(func: &Func, find: &dyn Fn(Hook, usize) -> Option<usize>) -> Vec<usize> {
-    let has = |kind| mentions(&func.body, &kind);
-    let called = Hook::ALL
-        .into_iter()
-        .filter(|hook| has(OpKind::Fed(FedOp::Call(*hook))));
-    let inner = Hook::ALL
-        .into_iter()
-        .filter(|hook| has(OpKind::Fed(FedOp::Super(*hook))));
-    let called = called.filter_map(|hook| find(hook, usize::MAX));
-    called
-        .chain(inner.filter_map(|hook| find(hook, func.layer)))
-        .collect()
+/// The functions that the outermost round calls, directly or not, by their hooks and layers.
+pub(super) fn reached(module: &Module) -> HashSet<(Hook, usize)> {
+    let mut reached = HashSet::new();
+    let round = definition(module, Hook::Round, usize::MAX);
+    let mut open: Vec<&Func> = round.into_iter().collect();
+    while let Some(func) = open.pop() {
+        if !reached.insert((func.hook, func.layer)) {
+            continue;
+        }
+        open.extend(func.body.all_ops().filter_map(|op| match op.kind {
+            OpKind::Fed(FedOp::Call(hook)) => definition(module, hook, usize::MAX),
+            OpKind::Fed(FedOp::Super(hook)) => definition(module, hook, func.layer),
+            _ => None,
+        }));
+    }
+    reached
 }
 
 #[cfg(test)]

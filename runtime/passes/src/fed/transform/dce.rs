@@ -68,19 +68,18 @@ impl Live {
             return;
         };
         if op.kind == OpKind::Fed(FedOp::Map) {
-            self.mark_results(op, region);
+            for (result, yielded) in op.results.iter().zip(&region.yields) {
+                if self.has(*result) {
+                    self.values.insert(*yielded);
+                }
+            }
             self.mark(region);
-            let mut read = region
-                .args
-                .iter()
-                .skip(1)
-                .zip(&op.operands)
-                .filter(|(arg, _)| self.has(**arg))
-                .peekable();
-            let read: Vec<Value> = match read.peek() {
-                Some(_) => read.map(|(_, operand)| *operand).collect(),
-                None => op.operands.iter().take(1).copied().collect(),
-            };
+            let given = region.args.iter().skip(1).zip(&op.operands);
+            let read = given.filter(|(arg, _)| self.has(**arg));
+            let mut read: Vec<Value> = read.map(|(_, operand)| *operand).collect();
+            if read.is_empty() {
+                read.extend(op.operands.first());
+            }
             self.values.extend(read);
         } else if let Some((fixed, own)) = op.kind.carried_from() {
             self.values.extend(op.operands.iter().take(fixed));
@@ -102,14 +101,6 @@ impl Live {
         } else {
             self.values.extend(op.operands.iter().chain(&region.yields));
             self.mark(region);
-        }
-    }
-
-    fn mark_results(&mut self, op: &Op, region: &Region) {
-        for (result, yielded) in op.results.iter().zip(&region.yields) {
-            if self.has(*result) {
-                self.values.insert(*yielded);
-            }
         }
     }
 

@@ -19,6 +19,7 @@ use std::collections::{HashMap, HashSet};
 use fedround_ir::Loc;
 use fedround_ir::fed::{FedOp, Func, Hook, Kind, Module, Op, OpKind, Region, Value};
 
+use super::super::definition::definition;
 use super::link_error::LinkError;
 use super::sent_params::SentParams;
 use crate::error::PassError;
@@ -71,15 +72,6 @@ pub fn link_hooks(module: &Module) -> Result<Module, PassError> {
     } else {
         Err(PassError::Link(linker.errors))
     }
-}
-
-/// The outermost definition of a hook in the layers inside `below`.
-fn definition(module: &Module, hook: Hook, below: usize) -> Option<&Func> {
-    let candidates = module
-        .funcs
-        .iter()
-        .filter(|func| func.hook == hook && func.layer < below);
-    candidates.max_by_key(|func| func.layer)
 }
 
 pub(super) type Values = HashMap<Value, Value>;

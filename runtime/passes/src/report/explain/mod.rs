@@ -133,6 +133,12 @@ impl Printer<'_> {
         }
     }
 
+    /// Gives a value a text, and a name by a line `name ← text`, unless the text is one.
+    pub(super) fn name(&mut self, value: Value, text: Text, base: &str) {
+        self.texts.insert(value, text);
+        self.bind(value, base);
+    }
+
     /// Gives a value a name by a line `name ← text`, unless it is one already.
     pub(super) fn bind(&mut self, value: Value, base: &str) {
         let text = self.text(value);

@@ -76,11 +76,8 @@ impl Text {
 
 /// The expression of an op without regions, over those of its operands.
 pub fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) -> Text {
-    let product = |a: &Text, b: &Text| {
-        Text::new(
-            format!("{} · {}", a.in_product(), b.in_product()),
-            Level::Product,
-        )
+    let product = |a: &Text, sign: &str, b: String| {
+        Text::new(format!("{} {sign} {b}", a.in_product()), Level::Product)
     };
     match (kind, operands) {
         (OpKind::Fed(FedOp::Hyper(index)), _) => {
@@ -113,35 +110,26 @@ pub fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) -> Text {
             Text::sum(format!("{} − {}", a.plain(), b.in_product()))
         }
         (OpKind::Tree(TreeOp::Scale), [zero, _]) if zero.plain() == "0" => zero.clone(),
-        (OpKind::Arith(ArithOp::Mul) | OpKind::Tree(TreeOp::Scale), [a, b]) => product(a, b),
-        (OpKind::Arith(ArithOp::Div), [a, b]) => Text::new(
-            format!("{} / {}", a.in_product(), b.above(Level::Product)),
-            Level::Product,
-        ),
+        (OpKind::Arith(ArithOp::Mul) | OpKind::Tree(TreeOp::Scale), [a, b]) => {
+            product(a, "·", b.in_product())
+        }
+        (OpKind::Arith(ArithOp::Div), [a, b]) => product(a, "/", b.above(Level::Product)),
         (OpKind::Arith(ArithOp::Neg), [a]) => Text::sum(format!("−{}", a.in_product())),
         (OpKind::Arith(ArithOp::Pow), [a, b]) => Text::factor(format!(
             "{}^{}",
             a.above(Level::Factor),
             b.above(Level::Product)
         )),
-        (
-            OpKind::Arith(ArithOp::Math(Math::Sqrt)) | OpKind::Tree(TreeOp::Math(Math::Sqrt)),
-            [x],
-        ) => Text::factor(format!("√{}", x.above(Level::Factor))),
-        (
-            OpKind::Arith(ArithOp::Math(Math::Floor)) | OpKind::Tree(TreeOp::Math(Math::Floor)),
-            [x],
-        ) => Text::factor(format!("⌊{}⌋", x.plain())),
-        (OpKind::Arith(ArithOp::Math(Math::Exp)) | OpKind::Tree(TreeOp::Math(Math::Exp)), all) => {
-            Text::call("exp", all)
-        }
-        (OpKind::Arith(ArithOp::Math(Math::Log)) | OpKind::Tree(TreeOp::Math(Math::Log)), all) => {
-            Text::call("ln", all)
+        (OpKind::Arith(ArithOp::Math(math)) | OpKind::Tree(TreeOp::Math(math)), [x]) => {
+            match math {
+                Math::Sqrt => Text::factor(format!("√{}", x.above(Level::Factor))),
+                Math::Floor => Text::factor(format!("⌊{}⌋", x.plain())),
+                Math::Exp => Text::call("exp", operands),
+                Math::Log => Text::call("ln", operands),
+                Math::Cos => Text::call("cos", operands),
+            }
         }
         (OpKind::Tree(TreeOp::LayerSum), all) => Text::call("Σ_layer", all),
-        (OpKind::Arith(ArithOp::Math(Math::Cos)) | OpKind::Tree(TreeOp::Math(Math::Cos)), all) => {
-            Text::call("cos", all)
-        }
         (
             OpKind::Arith(ArithOp::Select) | OpKind::Tree(TreeOp::Select | TreeOp::Choose),
             [c, a, b],
@@ -151,14 +139,8 @@ pub fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) -> Text {
             c.plain(),
             b.plain()
         )),
-        (OpKind::Tree(TreeOp::Mul), [a, b]) => Text::new(
-            format!("{} ⊙ {}", a.in_product(), b.in_product()),
-            Level::Product,
-        ),
-        (OpKind::Tree(TreeOp::Div), [a, b]) => Text::new(
-            format!("{} ⊘ {}", a.in_product(), b.above(Level::Product)),
-            Level::Product,
-        ),
+        (OpKind::Tree(TreeOp::Mul), [a, b]) => product(a, "⊙", b.in_product()),
+        (OpKind::Tree(TreeOp::Div), [a, b]) => product(a, "⊘", b.above(Level::Product)),
         (OpKind::Tree(TreeOp::AddScalar), [s, a]) => {
             Text::sum(format!("{} + {}", a.plain(), s.plain()))
         }
@@ -197,7 +179,6 @@ pub fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) -> Text {
         (OpKind::External(ExternalOp::Apply(name)), operands) if name == "forward" => {
             Text::call("model", operands)
         }
-        (OpKind::External(ExternalOp::Apply(name)), operands) => Text::call(name, operands),
         (OpKind::Fed(FedOp::Concat), operands) => Text::call("concat", operands),
         (OpKind::Fed(FedOp::Pairwise(Pairwise::SqDistances)), [x]) => {
             Text::factor(format!("[‖{0} − {0}'‖²]", x.in_product()))
@@ -210,9 +191,12 @@ pub fn expression(kind: &OpKind, operands: &[Text], hypers: &[String]) -> Text {
         }
         (OpKind::Fed(FedOp::Positions), operands) => Text::call("positions", operands),
         (OpKind::Fed(FedOp::ClientLabels), _) => Text::name("k"),
-        (OpKind::External(ExternalOp::Loss(name) | ExternalOp::Function(name)), operands) => {
-            Text::call(name, operands)
-        }
+        (
+            OpKind::External(
+                ExternalOp::Apply(name) | ExternalOp::Loss(name) | ExternalOp::Function(name),
+            ),
+            operands,
+        ) => Text::call(name, operands),
         (OpKind::Fed(FedOp::Encode(encoding)), operands) => Text::call(encoding.name(), operands),
         (OpKind::Fed(FedOp::EveryClass), _) => Text::name("classes"),
         (OpKind::Fed(FedOp::LocalClasses), _) => Text::name("classes_k"),

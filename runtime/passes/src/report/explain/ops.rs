@@ -10,8 +10,7 @@ impl Printer<'_> {
     fn state_or(&mut self, (state, name): (&str, &str), operands: &[Text], result: Value) {
         let first = operands.last().map(Text::plain).unwrap_or_default();
         let text = format!("state({}) or {first}", own(state));
-        self.texts.insert(result, Text::sum(text));
-        self.bind(result, name);
+        self.name(result, Text::sum(text), name);
     }
 
     /// Rows of a tensor are over the cohort that they are split for.
@@ -24,23 +23,16 @@ impl Printer<'_> {
 
     pub(super) fn op(&mut self, op: &Op) {
         let operands = self.texts(&op.operands);
+        let name = op.kind.name();
+        let function = own(&name);
         match (&op.kind, op.results.as_slice(), op.regions.as_slice()) {
-            (OpKind::Fed(FedOp::Sample), [cohort], _) => {
-                self.texts.insert(*cohort, Text::call("sample", &operands));
-                self.bind(*cohort, "S");
-            }
+            (
+                OpKind::Fed(FedOp::Sample | FedOp::Rotating | FedOp::Reshuffled | FedOp::Arrivals),
+                [cohort],
+                _,
+            ) => self.name(*cohort, Text::call(function, &operands), "S"),
             (OpKind::Fed(FedOp::AllClients), [cohort], _) => {
                 self.texts.insert(*cohort, Text::name("all clients"));
-            }
-            (OpKind::Fed(FedOp::Rotating), [cohort], _) => {
-                self.texts
-                    .insert(*cohort, Text::call("rotating", &operands));
-                self.bind(*cohort, "S");
-            }
-            (OpKind::Fed(FedOp::Reshuffled), [cohort], _) => {
-                self.texts
-                    .insert(*cohort, Text::call("reshuffled", &operands));
-                self.bind(*cohort, "S");
             }
             (OpKind::Fed(FedOp::Choose(choice)), [cohort], _) => {
                 let text = match (choice, operands.as_slice()) {
@@ -50,13 +42,12 @@ impl Printer<'_> {
                     (Choice::Union, [a, b]) => {
                         Text::factor(format!("{} ∪ {}", a.plain(), b.plain()))
                     }
-                    (Choice::Bernoulli, all) => Text::call("bernoulli", all),
-                    (Choice::SampleBy, all) => Text::call("sample_by", all),
-                    (Choice::Top, all) => Text::call("top", all),
+                    (Choice::Bernoulli | Choice::SampleBy | Choice::Top, all) => {
+                        Text::call(function, all)
+                    }
                     (Choice::Where | Choice::Union, all) => Text::call("clients", all),
                 };
-                self.texts.insert(*cohort, text);
-                self.bind(*cohort, "S");
+                self.name(*cohort, text, "S");
             }
             (OpKind::Fed(FedOp::Members), [number], _) => {
                 let cohort = operands.first().map(|c| c.plain().to_owned());
@@ -71,19 +62,13 @@ impl Printer<'_> {
             }
             // Bound at once: each use draws anew.
             (OpKind::Fed(FedOp::Uniform(stream) | FedOp::Normal(stream)), [number], _) => {
-                let function = match op.kind {
-                    OpKind::Fed(FedOp::Normal(_)) => "normal",
-                    _ => "uniform",
-                };
                 let text = Text::call(function, &[Text::name(own(stream))]);
-                self.texts.insert(*number, text);
-                self.bind(*number, "u");
+                self.name(*number, text, "u");
             }
             (OpKind::Fed(FedOp::Permutation(stream)), [order], _) => {
                 let n = operands.first().cloned();
                 let of: Vec<Text> = n.into_iter().chain([Text::name(own(stream))]).collect();
-                self.texts.insert(*order, Text::call("permutation", &of));
-                self.bind(*order, "π");
+                self.name(*order, Text::call(function, &of), "π");
             }
             (OpKind::Fed(FedOp::Within | FedOp::Outside), [cohort], _) => {
                 let name = match op.kind {
@@ -92,35 +77,24 @@ impl Printer<'_> {
                 };
                 let range = operands.iter().map(Text::plain).collect::<Vec<_>>();
                 let text = Text::factor(format!("{name} [{}]", range.join(", +")));
-                self.texts.insert(*cohort, text);
-                self.bind(*cohort, "S");
-            }
-            (OpKind::Fed(FedOp::Arrivals), [cohort], _) => {
-                self.texts
-                    .insert(*cohort, Text::call("arrivals", &operands));
-                self.bind(*cohort, "S");
+                self.name(*cohort, text, "S");
             }
             (OpKind::Fed(FedOp::Staleness), [number], _) => {
+                let cohort = operands.first().map(|c| c.plain().to_owned());
                 self.texts.insert(*number, Text::name("staleness_k"));
-                let of = op
-                    .operands
-                    .first()
-                    .map(|v| self.text(*v).plain().to_owned());
-                self.cohorts.insert(*number, of.unwrap_or_default());
+                self.cohorts.insert(*number, cohort.unwrap_or_default());
             }
-            (OpKind::Fed(FedOp::Dispatch), [sent], _) => {
+            (OpKind::Fed(FedOp::Broadcast | FedOp::Dispatch), [sent], _) => {
                 if let [value, cohort] = op.operands.as_slice() {
                     self.bind(*value, "c");
-                    let began = format!("{} when k began", self.text(*value).plain());
-                    self.texts.insert(*sent, Text::sum(began));
-                    self.cohorts
-                        .insert(*sent, self.text(*cohort).plain().to_owned());
-                }
-            }
-            (OpKind::Fed(FedOp::Broadcast), [sent], _) => {
-                if let [value, cohort] = op.operands.as_slice() {
-                    self.bind(*value, "c");
-                    self.texts.insert(*sent, self.text(*value));
+                    let text = self.text(*value);
+                    let text = match op.kind {
+                        OpKind::Fed(FedOp::Dispatch) => {
+                            Text::sum(format!("{} when k began", text.plain()))
+                        }
+                        _ => text,
+                    };
+                    self.texts.insert(*sent, text);
                     self.cohorts
                         .insert(*sent, self.text(*cohort).plain().to_owned());
                 }
@@ -149,11 +123,9 @@ impl Printer<'_> {
                 let weights = operands.get(results.len()..).unwrap_or_default();
                 for ((value, result), text) in op.operands.iter().zip(results).zip(&operands) {
                     let text = Text::call(&name, &[std::slice::from_ref(text), weights].concat());
-                    self.texts.insert(*result, text);
                     let cohort = self.cohorts.get(value).cloned().unwrap_or_default();
                     self.cohorts.insert(*result, cohort);
-                    let name = self.name_of_each(*result);
-                    self.bind(*result, name);
+                    self.name(*result, text, self.name_of_each(*result));
                 }
             }
             (OpKind::Fed(FedOp::Consensus), [result], _) => {
@@ -182,14 +154,12 @@ impl Printer<'_> {
             (OpKind::Fed(FedOp::Personal(state, parts)), [result], _) => {
                 let parts = Text::name(parts.join(", "));
                 self.personal.insert(state.clone());
-                self.texts.insert(*result, Text::call("personal", &[parts]));
-                self.bind(*result, "v");
+                self.name(*result, Text::call(function, &[parts]), "v");
             }
             (OpKind::Opt(OptOp::OneBatch), [batch], _) => {
                 let size = operands.last().cloned();
-                let text = Text::call("batch", &size.into_iter().collect::<Vec<_>>());
-                self.texts.insert(*batch, text);
-                self.bind(*batch, "b");
+                let text = Text::call(function, &size.into_iter().collect::<Vec<_>>());
+                self.name(*batch, text, "b");
             }
             (OpKind::Privacy(PrivacyOp::Claim(dp)), _, _) => {
                 self.line(&format!("claims {} differential privacy", dp.name()));
@@ -200,9 +170,8 @@ impl Printer<'_> {
                 [result],
                 _,
             ) => {
-                self.texts
-                    .insert(*result, Text::call("state", &[Text::name(own(name))]));
-                self.bind(*result, own(name));
+                let text = Text::call("state", &[Text::name(own(name))]);
+                self.name(*result, text, own(name));
             }
             (OpKind::Fed(FedOp::Map), results, [region]) => self.map(op, results, region),
             (
@@ -234,12 +203,12 @@ impl Printer<'_> {
                     self.bind(*result, if self.is_params(*result) { "u" } else { "a" });
                 }
             }
-            _ => self.line(&op.kind.name()),
+            _ => self.line(&name),
         }
     }
 }
 
-/// A state's name without its layer.
+/// A name without what is before its last dot: a state's without its layer, an op's without its dialect.
 fn own(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }

@@ -44,7 +44,7 @@ impl Printer<'_> {
     }
 
     pub(super) fn repeat(&mut self, op: &Op, results: &[Value], region: &Region) {
-        let (fixed, own) = op.kind.carried_from().unwrap_or_default();
+        let (fixed, _) = op.kind.carried_from().unwrap_or_default();
         let mut names = Vec::new();
         for first in op.operands.iter().skip(fixed) {
             let text = self.text(*first);
@@ -59,55 +59,42 @@ impl Printer<'_> {
             names.push(name);
         }
         let control = self.texts(&op.operands);
-        if let (OpKind::Opt(OptOp::ForBatches), [_, epochs, size, ..]) =
-            (&op.kind, control.as_slice())
-        {
-            let batch = self.unique("b");
-            self.line(&format!(
-                "for {batch} in batches({}, {})",
-                epochs.plain(),
-                size.plain()
-            ));
-            if let Some(arg) = region.args.first() {
-                self.texts.insert(*arg, Text::name(batch));
+        let control: Vec<&str> = control.iter().map(Text::plain).collect();
+        // The line, and what the arguments before the carried ones are called.
+        let (line, own) = match (&op.kind, control.as_slice()) {
+            (OpKind::Opt(OptOp::ForBatches), [_, epochs, size, ..]) => {
+                let batch = self.unique("b");
+                let line = format!("for {batch} in batches({epochs}, {size})");
+                (line, vec![batch])
             }
-        } else if let (OpKind::Opt(OptOp::ForRows(n)), [epochs, size, ..]) =
-            (&op.kind, control.as_slice())
-        {
-            let rows: Vec<String> = (0..*n).map(|_| self.unique("r")).collect();
-            let of: Vec<&str> = control.iter().skip(2).take(*n).map(Text::plain).collect();
-            self.line(&format!(
-                "for {} in rows of {}, batches({}, {})",
-                rows.join(", "),
-                of.join(", "),
-                epochs.plain(),
-                size.plain()
-            ));
-            for (arg, name) in region.args.iter().zip(rows) {
-                self.texts.insert(*arg, Text::name(name));
+            (OpKind::Opt(OptOp::ForRows(n)), [epochs, size, of @ ..]) => {
+                let rows: Vec<String> = (0..*n).map(|_| self.unique("r")).collect();
+                let names = rows.join(", ");
+                let of = of.iter().copied().take(*n).collect::<Vec<_>>().join(", ");
+                let line = format!("for {names} in rows of {of}, batches({epochs}, {size})");
+                (line, rows)
             }
-        } else if let (OpKind::Fed(FedOp::InTurn), [cohort, ..]) = (&op.kind, control.as_slice()) {
-            self.line(&format!("for k ∈ {} in turn", cohort.plain()));
-            if let Some(arg) = region.args.first() {
-                self.texts.insert(*arg, Text::name(TURN));
+            (OpKind::Fed(FedOp::InTurn), [cohort, ..]) => {
+                (format!("for k ∈ {cohort} in turn"), vec![TURN.to_owned()])
             }
-        } else if let Some(times) = control.first() {
-            self.line(&format!("{} times", times.plain()));
-        }
-        for (arg, name) in region.args.iter().skip(own).zip(&names) {
-            self.texts.insert(*arg, Text::name(name.clone()));
+            (_, control) => {
+                let times = control.first().copied().unwrap_or_default();
+                (format!("{times} times"), vec![])
+            }
+        };
+        self.line(&line);
+        for (arg, name) in region.args.iter().zip(own.iter().chain(&names)) {
+            self.texts.insert(*arg, Text::name(name));
         }
         self.depth += 1;
         self.region(region);
-        let assigned: Vec<(&String, Text)> = names.iter().zip(self.texts(&region.yields)).collect();
-        let changed: Vec<_> = assigned
-            .iter()
-            .filter(|(name, text)| name.as_str() != text.plain())
-            .collect();
+        let values = self.texts(&region.yields);
+        let assigned = names.iter().map(String::as_str);
+        let assigned = assigned.zip(values.iter().map(Text::plain));
         // At once, as all read the values before the step.
-        let left: Vec<&str> = changed.iter().map(|(name, _)| name.as_str()).collect();
-        let right: Vec<&str> = changed.iter().map(|(_, text)| text.plain()).collect();
-        if !changed.is_empty() {
+        let changed = assigned.filter(|(name, value)| name != value);
+        let (left, right): (Vec<&str>, Vec<&str>) = changed.unzip();
+        if !left.is_empty() {
             self.line(&format!("{} ← {}", left.join(", "), right.join(", ")));
         }
         self.depth -= 1;

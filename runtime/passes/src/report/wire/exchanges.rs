@@ -85,8 +85,7 @@ impl<'m> Exchanges<'m> {
         }
         self.after.extend(op.results.iter().map(|v| (*v, after)));
         self.times.extend(op.results.first().map(|v| (*v, times)));
-        let cohort = self.cohort_of_results(op);
-        if let Some(cohort) = cohort {
+        if let Some(cohort) = self.cohort_of_results(op) {
             self.cohorts.extend(op.results.iter().map(|v| (*v, cohort)));
         }
         match (&op.kind, op.regions.as_slice()) {
@@ -123,13 +122,9 @@ impl<'m> Exchanges<'m> {
             values.iter().map(|v| this.after(*v)).collect()
         };
         for (arg, first) in body.args.iter().zip(first) {
-            self.cohorts.extend(
-                self.cohorts
-                    .get(first)
-                    .map(|of| (*arg, *of))
-                    .into_iter()
-                    .collect::<Vec<_>>(),
-            );
+            if let Some(cohort) = self.cohorts.get(first).copied() {
+                self.cohorts.insert(*arg, cohort);
+            }
         }
         let (mut last, mut grown) = (levels(self, first), vec![0; first.len()]);
         for _ in 0..turns.min(TURNS) {
@@ -179,12 +174,8 @@ impl<'m> Exchanges<'m> {
     }
 
     fn cohort_of_results(&mut self, op: &Op) -> Option<Value> {
-        let of = |i: usize| {
-            op.operands
-                .get(i)
-                .and_then(|v| self.cohorts.get(v))
-                .copied()
-        };
+        let operand = |i: usize| op.operands.get(i).copied();
+        let of = |i: usize| self.cohorts.get(&operand(i)?).copied();
         match op.kind {
             // Each time the same.
             OpKind::Fed(FedOp::AllClients) => {
@@ -192,10 +183,10 @@ impl<'m> Exchanges<'m> {
                 self.everyone = self.everyone.or(here);
                 self.everyone
             }
-            OpKind::Fed(FedOp::Broadcast) => of(1).or(op.operands.get(1).copied()),
-            OpKind::Fed(FedOp::Scatter) if op.visits() => of(1).or(op.operands.get(1).copied()),
+            OpKind::Fed(FedOp::Broadcast) => of(1).or(operand(1)),
+            OpKind::Fed(FedOp::Scatter) if op.visits() => of(1).or(operand(1)),
             OpKind::Fed(FedOp::Gather) if op.visits() => of(1),
-            OpKind::Fed(FedOp::Restrict) => op.operands.get(1).copied(),
+            OpKind::Fed(FedOp::Restrict) => operand(1),
             OpKind::Fed(
                 FedOp::Map
                 | FedOp::Mix(_)

@@ -203,16 +203,6 @@ fn passes_on(op: &Op) -> bool {
     )
 }
 
-/// What a value is, in the table.
-pub(super) fn noun(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Params => "parameters",
-        Kind::Tensor => "features",
-        Kind::Labels => "labels",
-        _ => "number",
-    }
-}
-
 impl Origin {
     /// What an upload is derived from.
     pub(super) fn up(&self, kind: Kind) -> Derivation {

@@ -7,7 +7,6 @@ use fedround_ir::Loc;
 use fedround_ir::fed::{Direction, Kind, Topology, Value};
 
 use super::derivation::Derivation;
-use super::origin::noun;
 use crate::fed::analysis::{Encoded, Leaves};
 
 /// What protects single clients from being recognised in a value, and why the value may leave a client.
@@ -93,7 +92,12 @@ pub type Count<'a> = &'a dyn Sizes;
 impl Wire {
     /// What it is: `parameters`, `number`, `features` or `labels`.
     pub fn noun(&self) -> &'static str {
-        noun(self.kind)
+        match self.kind {
+            Kind::Params => "parameters",
+            Kind::Tensor => "features",
+            Kind::Labels => "labels",
+            _ => "number",
+        }
     }
 
     /// Bytes per client of the cohort and round, in `f32` unless it is encoded. `None` for features and

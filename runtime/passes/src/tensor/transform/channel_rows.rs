@@ -224,9 +224,7 @@ fn turned_back(
     if size == channels {
         return Ok(graph.push(Op::Reshape(shape), &[rows], loc)?);
     }
-    let mut last = vec![shape[0]];
-    last.extend(&shape[2..]);
-    last.push(channels);
+    let last = [&shape[..1], &shape[2..], &[channels]].concat();
     let last = graph.push(Op::Reshape(last), &[rows], loc)?;
     let order = [0, n - 1].into_iter().chain(1..n - 1).collect();
     Ok(graph.push(Op::Permute(order), &[last], loc)?)

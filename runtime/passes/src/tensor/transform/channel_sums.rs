@@ -49,10 +49,8 @@ fn planes(graph: &Growing, node: &Node) -> Option<(Val, usize)> {
     let Op::SumDim(lead) = node.op else {
         return None;
     };
-    let sums = graph.producer(node.ins[0])?;
-    let rows = (sums.op == Op::SumDim(lead + 2)).then(|| sums.ins[0])?;
-    let reshape = graph.producer(rows)?;
-    let of = matches!(reshape.op, Op::Reshape(_)).then(|| reshape.ins[0])?;
+    let rows = graph.source(node.ins[0], |op| *op == Op::SumDim(lead + 2))?;
+    let of = graph.source(rows, |op| matches!(op, Op::Reshape(_)))?;
     let (from, to) = (graph.shape(of), graph.shape(rows));
     let planes = from.len() == lead + 4
         && to.len() == lead + 3

@@ -9,18 +9,15 @@
 
 use fedround_ir::tensor::{Graph, Node, Op, Val};
 
+use super::def_use::{makers, readers};
+
 /// The elements of a tensor whose memory counts. Smaller ones keep the graph's order.
 const LARGE: usize = 1 << 14;
 
 /// Moves updates up.
 pub fn early_updates(graph: &Graph) -> Graph {
     let is_large = |v: &Val| graph.type_of(*v).len() >= LARGE;
-    let mut made = vec![None; graph.types.len()];
-    let mut read = vec![vec![]; graph.types.len()];
-    for (i, node) in graph.nodes.iter().enumerate() {
-        node.outs.iter().for_each(|v| made[v.0 as usize] = Some(i));
-        node.ins.iter().for_each(|v| read[v.0 as usize].push(i));
-    }
+    let (made, read) = (makers(graph), readers(graph));
     let is_update = |node: &Node| {
         let mut large = node.outs.iter().filter(|v| is_large(v)).peekable();
         matches!(node.op, Op::Axpy(_) | Op::Fused(_))

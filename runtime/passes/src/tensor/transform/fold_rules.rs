@@ -31,44 +31,29 @@ pub(super) fn simplify(graph: &Growing, node: &Node, shape: &[usize]) -> Option<
             Some(x) => Some(Simpler::Full(x + c)),
             None => (*c == 0.0).then_some(Simpler::Is(a)),
         },
-        (Op::MulScalar(c), &[a]) => {
-            if let Some(x) = graph.full_value(a) {
-                return Some(Simpler::Full(x * c));
+        (Op::MulScalar(c), &[a]) => match graph.made_by(a) {
+            Some((Op::Full(x, _), _)) => Some(Simpler::Full(x * c)),
+            _ if *c == 1.0 => Some(Simpler::Is(a)),
+            Some((Op::MulScalar(d), ins)) => {
+                Some(Simpler::Node(Op::MulScalar(c * d), ins.to_vec()))
             }
-            match graph.producer(a) {
-                _ if *c == 1.0 => Some(Simpler::Is(a)),
-                Some(Node {
-                    op: Op::MulScalar(d),
-                    ins,
-                    ..
-                }) => Some(Simpler::Node(Op::MulScalar(c * d), ins.clone())),
-                // The factor is moved to the smaller operand of a broadcast product.
-                Some(Node {
-                    op: Op::Mul, ins, ..
-                }) => {
-                    let len = |v: Val| graph.type_of(v).len();
-                    let (a, b) = (ins[0], ins[1]);
-                    match len(a).cmp(&len(b)) {
-                        Ordering::Less => Some(Simpler::Scaled(*c, a, b)),
-                        Ordering::Greater => Some(Simpler::Scaled(*c, b, a)),
-                        Ordering::Equal => None,
-                    }
+            // The factor is moved to the smaller operand of a broadcast product.
+            Some((Op::Mul, &[a, b])) => {
+                let len = |v: Val| graph.type_of(v).len();
+                match len(a).cmp(&len(b)) {
+                    Ordering::Less => Some(Simpler::Scaled(*c, a, b)),
+                    Ordering::Greater => Some(Simpler::Scaled(*c, b, a)),
+                    Ordering::Equal => None,
                 }
-                Some(Node {
-                    op: Op::Reshape(to),
-                    ins,
-                    ..
-                }) => match graph.producer(ins[0]) {
-                    Some(Node {
-                        op: Op::MulScalar(d),
-                        ins,
-                        ..
-                    }) if c * d == 1.0 => Some(Simpler::Node(Op::Reshape(to.clone()), ins.clone())),
-                    _ => None,
-                },
-                _ => None,
             }
-        }
+            Some((Op::Reshape(to), ins)) => match graph.made_by(ins[0]) {
+                Some((Op::MulScalar(d), ins)) if c * d == 1.0 => {
+                    Some(Simpler::Node(Op::Reshape(to.clone()), ins.to_vec()))
+                }
+                _ => None,
+            },
+            _ => None,
+        },
         // Gradients are taken before graphs are folded.
         (Op::StopGradient, &[a]) => Some(Simpler::Is(a)),
         (Op::Cast(to), &[a]) if graph.type_of(a).dtype == *to => Some(Simpler::Is(a)),
@@ -86,48 +71,26 @@ pub(super) fn simplify(graph: &Growing, node: &Node, shape: &[usize]) -> Option<
             }))
         }
         (Op::Flip(axes), &[_]) if axes.iter().all(|&d| shape[d] == 1) => Some(Simpler::Is(ins[0])),
-        (Op::Neg, &[a]) => match (graph.full_value(a), graph.producer(a)) {
-            (Some(x), _) => Some(Simpler::Full(-x)),
-            (
-                _,
-                Some(Node {
-                    op: Op::Neg, ins, ..
-                }),
-            ) => Some(Simpler::Is(ins[0])),
-            (
-                _,
-                Some(Node {
-                    op: Op::MulScalar(c),
-                    ins,
-                    ..
-                }),
-            ) => Some(Simpler::Node(Op::MulScalar(-c), ins.clone())),
+        (Op::Neg, &[a]) => match graph.made_by(a)? {
+            (Op::Full(x, _), _) => Some(Simpler::Full(-x)),
+            (Op::Neg, ins) => Some(Simpler::Is(ins[0])),
+            (Op::MulScalar(c), ins) => Some(Simpler::Node(Op::MulScalar(-c), ins.to_vec())),
             _ => None,
         },
-        (Op::Reshape(to), &[a]) => match graph.producer(a) {
+        (Op::Reshape(to), &[a]) => match graph.made_by(a) {
             _ if keeps_shape(a) => Some(Simpler::Is(a)),
-            Some(Node {
-                op: Op::Full(c, _), ..
-            }) => Some(Simpler::Full(*c)),
-            Some(Node {
-                op: Op::Reshape(_),
-                ins,
-                ..
-            }) => Some(Simpler::Node(Op::Reshape(to.clone()), ins.clone())),
+            Some((Op::Full(c, _), _)) => Some(Simpler::Full(*c)),
+            Some((Op::Reshape(_), ins)) => {
+                Some(Simpler::Node(Op::Reshape(to.clone()), ins.to_vec()))
+            }
             _ => None,
         },
-        (Op::Permute(axes), &[a]) => match graph.producer(a) {
+        (Op::Permute(axes), &[a]) => match graph.made_by(a) {
             _ if axes.iter().copied().eq(0..axes.len()) => Some(Simpler::Is(a)),
-            Some(Node {
-                op: Op::Full(c, _), ..
-            }) => Some(Simpler::Full(*c)),
-            Some(Node {
-                op: Op::Permute(first),
-                ins,
-                ..
-            }) => {
+            Some((Op::Full(c, _), _)) => Some(Simpler::Full(*c)),
+            Some((Op::Permute(first), ins)) => {
                 let both = axes.iter().map(|&i| first[i]).collect();
-                Some(Simpler::Node(Op::Permute(both), ins.clone()))
+                Some(Simpler::Node(Op::Permute(both), ins.to_vec()))
             }
             _ => None,
         },
@@ -135,13 +98,13 @@ pub(super) fn simplify(graph: &Growing, node: &Node, shape: &[usize]) -> Option<
         (Op::Slice(_), &[a]) if keeps_shape(a) => Some(Simpler::Is(a)),
         (Op::Expand(_) | Op::Slice(_), &[a]) => graph.full_value(a).map(Simpler::Full),
         (Op::SumDim(d), &[a]) if graph.shape(a)[*d] == 1 => Some(Simpler::Is(a)),
-        (Op::SumDim(d), &[a]) if scattered(graph, *d, a).is_some() => {
-            scattered(graph, *d, a).map(|v| Simpler::Node(Op::SumDim(*d), vec![v]))
-        }
-        (Op::SumDim(d), &[a]) => {
-            let n = graph.shape(a)[*d] as f64;
-            graph.full_value(a).map(|c| Simpler::Full(c * n))
-        }
+        (Op::SumDim(d), &[a]) => match scattered(graph, *d, a) {
+            Some(v) => Some(Simpler::Node(Op::SumDim(*d), vec![v])),
+            None => {
+                let n = graph.shape(a)[*d] as f64;
+                graph.full_value(a).map(|c| Simpler::Full(c * n))
+            }
+        },
         (Op::MeanDim(_) | Op::Mean, &[a]) => graph.full_value(a).map(Simpler::Full),
         (Op::Sum, &[a]) => {
             let n = graph.type_of(a).len() as f64;
@@ -173,34 +136,23 @@ fn binary(graph: &Growing, op: &Op, a: Val, b: Val, shape: &[usize]) -> Option<S
 
 /// The values that `a` scatters into zeros along `d`: their sum along `d` is that of `a`.
 fn scattered(graph: &Growing, d: usize, a: Val) -> Option<Val> {
-    match graph.producer(a)? {
-        Node {
-            op: Op::ScatterAdd(along),
-            ins,
-            ..
-        } if *along == d => {
-            // It may have fewer elements along the other dimensions.
-            let outside = |v: Val| {
-                let mut shape = graph.shape(v).to_vec();
-                shape[d] = 1;
-                shape
-            };
-            let into_zeros = graph.full_value(ins[0]) == Some(0.0);
-            (into_zeros && outside(a) == outside(ins[2])).then_some(ins[2])
-        }
-        _ => None,
-    }
+    let (Op::ScatterAdd(along), &[into, _, values]) = graph.made_by(a)? else {
+        return None;
+    };
+    // It may have fewer elements along the other dimensions.
+    let outside = |v: Val| {
+        let mut shape = graph.shape(v).to_vec();
+        shape[d] = 1;
+        shape
+    };
+    let into_zeros = *along == d && graph.full_value(into) == Some(0.0);
+    (into_zeros && outside(a) == outside(values)).then_some(values)
 }
 
 /// An operand that is expanded only to be broadcast is read as it was.
 fn without_expand(graph: &Growing, node: &Node, shape: &[usize]) -> Option<Simpler> {
     for (i, &v) in node.ins.iter().enumerate() {
-        let Some(Node {
-            op: Op::Expand(_),
-            ins,
-            ..
-        }) = graph.producer(v)
-        else {
+        let Some((Op::Expand(_), ins)) = graph.made_by(v) else {
             continue;
         };
         let mut operands = node.ins.clone();

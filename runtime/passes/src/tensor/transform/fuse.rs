@@ -16,12 +16,10 @@ use super::rewrite::{Growing, Rewrite};
 /// The graph is not well formed.
 pub fn fuse(graph: &Graph) -> Result<Graph, GraphError> {
     let uses = graph.use_counts();
-    // Nodes are appended in the old order, so the i-th old node is the i-th new one.
+    // For each new node, whether it stands for an old one whose results are read once.
     let mut single: Vec<bool> = vec![];
-    let mut index = 0;
     let fused = Rewrite::run(graph, |rewrite, node| {
-        let old = &graph.nodes[index];
-        index += 1;
+        let old = &graph.nodes[rewrite.at];
         single.resize(rewrite.new.nodes.len(), false);
         single.push(old.outs.iter().all(|v| uses[v.0 as usize] == 1));
         let sign = match node.op {
@@ -75,27 +73,23 @@ pub fn fuse(graph: &Graph) -> Result<Graph, GraphError> {
     Ok(dce(&cse(&fused)?))
 }
 
+/// The node that makes a value, if that is read once.
+fn read_once<'g>(graph: &'g Growing, single: &[bool], v: Val) -> Option<&'g Node> {
+    let at = graph.definition(v)?;
+    single[at].then(|| &graph.nodes[at])
+}
+
 /// The operands of a product that is read once.
 fn product(graph: &Growing, single: &[bool], v: Val) -> Option<[Val; 2]> {
-    let at = graph.definition(v)?;
-    let Node {
-        op: Op::Mul, ins, ..
-    } = &graph.nodes[at]
-    else {
-        return None;
-    };
-    single[at].then_some([ins[0], ins[1]])
+    let node = read_once(graph, single, v)?;
+    (node.op == Op::Mul).then(|| [node.ins[0], node.ins[1]])
 }
 
 /// The factor and operands of an `axpy` that is read once.
 fn axpy(graph: &Growing, single: &[bool], v: Val) -> Option<(f64, [Val; 3])> {
-    let at = graph.definition(v)?;
-    match &graph.nodes[at] {
-        Node {
-            op: Op::Axpy(c),
-            ins,
-            ..
-        } if single[at] => Some((*c, [ins[0], ins[1], ins[2]])),
+    let node = read_once(graph, single, v)?;
+    match node.op {
+        Op::Axpy(c) => Some((c, [node.ins[0], node.ins[1], node.ins[2]])),
         _ => None,
     }
 }
@@ -103,10 +97,9 @@ fn axpy(graph: &Growing, single: &[bool], v: Val) -> Option<(f64, [Val; 3])> {
 /// The factors of a product of two matrices and what is added to it, in a sum that is read once and
 /// repeats neither.
 fn corrected(graph: &Growing, single: &[bool], v: Val) -> Option<([Val; 2], Val)> {
-    let at = graph.definition(v)?;
-    let node = &graph.nodes[at];
+    let node = read_once(graph, single, v)?;
     let repeats = node.ins.iter().any(|x| graph.shape(*x) != graph.shape(v));
-    if node.op != Op::Add || !single[at] || repeats {
+    if node.op != Op::Add || repeats {
         return None;
     }
     let [p, q] = [node.ins[0], node.ins[1]];
@@ -118,9 +111,8 @@ fn corrected(graph: &Growing, single: &[bool], v: Val) -> Option<([Val; 2], Val)
 
 /// The factors of a product of two matrices that is read once.
 fn gemm(graph: &Growing, single: &[bool], v: Val) -> Option<[Val; 2]> {
-    let at = graph.definition(v)?;
-    let node = &graph.nodes[at];
-    let matrices = node.op == Op::MatMul && graph.shape(v).len() == 2 && single[at];
+    let node = read_once(graph, single, v)?;
+    let matrices = node.op == Op::MatMul && graph.shape(v).len() == 2;
     matrices.then(|| [node.ins[0], node.ins[1]])
 }
 
@@ -131,9 +123,8 @@ fn scaled(graph: &Growing, single: &[bool], v: Val) -> Option<(Val, Val)> {
         if graph.shape(s) == [1] {
             return Some((s, x));
         }
-        let node = graph.producer(s)?;
-        let reshaped = matches!(node.op, Op::Reshape(_)) && graph.shape(node.ins[0]) == [1];
-        reshaped.then(|| (node.ins[0], x))
+        let number = graph.source(s, |op| matches!(op, Op::Reshape(_)))?;
+        (graph.shape(number) == [1]).then_some((number, x))
     })
 }
 

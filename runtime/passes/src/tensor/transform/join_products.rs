@@ -8,6 +8,7 @@ use fedround_ir::Loc;
 use fedround_ir::tensor::{Graph, GraphError, Node, Op, Val};
 
 use super::dce::dce;
+use super::def_use::makers;
 use super::rewrite::{Growing, Rewrite};
 
 /// Joins the products in each chain of additions, where copying their operands side by side moves less than
@@ -18,10 +19,9 @@ use super::rewrite::{Growing, Rewrite};
 /// The graph is not well formed.
 pub fn join_products(graph: &Graph) -> Result<Graph, GraphError> {
     let chains = Chains::of(graph);
-    let mut old = graph.nodes.iter();
     let joined = Rewrite::run(graph, |rewrite, node| {
-        let sum = old.next().and_then(|old| chains.ending_in(old.outs[0]));
-        let Some(Chain { products, others }) = sum else {
+        let sum = graph.nodes[rewrite.at].outs[0];
+        let Some(Chain { products, others }) = chains.ending_in(sum) else {
             return rewrite.keep(node);
         };
         let renamed = |v: &Val| rewrite.renamed("add", *v);
@@ -55,10 +55,8 @@ fn side_by_side(
     let rank = graph.shape(matrices[0]).len();
     let mut swapped: Vec<usize> = (0..rank).collect();
     swapped.swap(rank - 2, rank - 1);
-    let transposed = |v: &Val| match graph.producer(*v) {
-        Some(node) if node.op == Op::Permute(swapped.clone()) => Some(node.ins[0]),
-        _ => None,
-    };
+    let is_swap = |op: &Op| matches!(op, Op::Permute(axes) if *axes == swapped);
+    let transposed = |v: &Val| graph.source(*v, is_swap);
     let plain: Option<Vec<Val>> = matrices.iter().map(transposed).collect();
     let Some(plain) = plain else {
         return Ok(graph.push(Op::Cat(rank - from_last), matrices, at)?);
@@ -89,17 +87,13 @@ struct Chains<'a> {
 
 impl<'a> Chains<'a> {
     fn of(graph: &'a Graph) -> Self {
-        let count = graph.types.len();
         let mut chains = Self {
             graph,
-            makers: vec![None; count],
+            makers: makers(graph),
             uses: graph.use_counts(),
-            is_term: vec![false; count],
+            is_term: vec![false; graph.types.len()],
         };
-        for (i, node) in graph.nodes.iter().enumerate() {
-            for v in &node.outs {
-                chains.makers[v.0 as usize] = Some(i);
-            }
+        for node in &graph.nodes {
             for v in &node.ins {
                 let adds = node.op == Op::Add && graph.shape(node.outs[0]) == graph.shape(*v);
                 chains.is_term[v.0 as usize] |= adds;

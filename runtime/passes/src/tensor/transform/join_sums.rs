@@ -10,6 +10,7 @@ use fedround_ir::Loc;
 use fedround_ir::tensor::{Graph, GraphError, Node, Op, Val};
 
 use super::dce::dce;
+use super::def_use::readers;
 use super::rewrite::{Growing, Rewrite};
 
 /// Joins the sums over all elements in each chain of additions.
@@ -18,24 +19,15 @@ use super::rewrite::{Growing, Rewrite};
 ///
 /// The graph is not well formed.
 pub fn join_sums(graph: &Graph) -> Result<Graph, GraphError> {
-    let mut readers = vec![vec![]; graph.types.len()];
-    for (i, node) in graph.nodes.iter().enumerate() {
-        for v in &node.ins {
-            readers[v.0 as usize].push(i);
-        }
-    }
+    let readers = readers(graph);
     let is_addition = |node: &Node| node.op == Op::Add && graph.shape(node.outs[0]) == [1];
-    let mut old = graph.nodes.iter();
     // What several ops read is computed anyway: it is one term of each.
     let mut shared = HashSet::new();
     let joined = Rewrite::run(graph, |rewrite, node| {
+        let old = &graph.nodes[rewrite.at];
+        let by = &readers[old.outs[0].0 as usize];
         // The last addition of a chain: what reads it, if anything does, is another op.
-        let (mut last, mut is_read_again) = (false, false);
-        if let Some(old) = old.next() {
-            let by = &readers[old.outs[0].0 as usize];
-            last = is_addition(old) && !by.iter().any(|&i| is_addition(&graph.nodes[i]));
-            is_read_again = by.len() > 1;
-        }
+        let last = is_addition(old) && !by.iter().any(|&i| is_addition(&graph.nodes[i]));
         let mut terms = Terms::default();
         if last {
             terms.add(&rewrite.new, &shared, node.ins[0]);
@@ -45,7 +37,7 @@ pub fn join_sums(graph: &Graph) -> Result<Graph, GraphError> {
             0 | 1 => rewrite.keep(node)?,
             _ => vec![terms.total(&mut rewrite.new, node.loc)?],
         };
-        if is_read_again {
+        if by.len() > 1 {
             shared.extend(&outs);
         }
         Ok(outs)

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use fedround_ir::Loc;
-use fedround_ir::tensor::{Graph, GraphError, Node, Op, TypeError, Val};
+use fedround_ir::tensor::{Graph, GraphError, Node, Op, Val};
 
 use super::dce::dce;
 use super::rewrite::{Growing, Rewrite};
@@ -88,23 +88,16 @@ impl Along {
 fn planes(graph: &Growing, node: &Node) -> Option<Val> {
     let is_last = node.op == Op::SumDim(3) && graph.shape(node.ins[0]).len() == 4;
     is_last.then_some(())?;
-    let along = |v: Val, dim: usize| {
-        let sum = graph.producer(v).filter(|sum| sum.op == Op::SumDim(dim));
-        sum.map(|sum| sum.ins[0])
-    };
+    let along = |v: Val, dim: usize| graph.source(v, |op| *op == Op::SumDim(dim));
     along(along(node.ins[0], 2)?, 0)
 }
 
 /// What a value is the mean of, over the images and pixels of `[n, c, h, w]`.
 fn mean_of_planes(graph: &Growing, mean: Val) -> Option<Val> {
-    let from = |v: Val, op: fn(&Op) -> bool| {
-        let node = graph.producer(v).filter(|node| op(&node.op));
-        node.map(|node| node.ins[0])
-    };
-    let means = from(mean, |op| matches!(op, Op::Reshape(_)))?;
-    let of_planes = from(means, |op| *op == Op::MeanDim(0))?;
-    let rows = from(of_planes, |op| *op == Op::MeanDim(2))?;
-    let of = from(rows, |op| matches!(op, Op::Reshape(_)))?;
+    let means = graph.source(mean, |op| matches!(op, Op::Reshape(_)))?;
+    let of_planes = graph.source(means, |op| *op == Op::MeanDim(0))?;
+    let rows = graph.source(of_planes, |op| *op == Op::MeanDim(2))?;
+    let of = graph.source(rows, |op| matches!(op, Op::Reshape(_)))?;
     let [n, c, h, w] = *graph.shape(of) else {
         return None;
     };
@@ -135,20 +128,12 @@ impl Known<'_> {
             return Ok(None);
         };
         match (&node.op, &node.ins[..]) {
-            (Op::Neg | Op::MulScalar(_), &[x]) => {
-                let sum = self.sum(x, deeper)?;
-                self.map(sum, |this, sum| {
-                    this.graph.push(node.op.clone(), &[sum], this.loc)
-                })
-            }
-            (Op::Mul, &[x, factor]) if self.is_factor(factor, x, v) => {
-                self.scaled(Op::Mul, x, factor, deeper)
+            (Op::Neg | Op::MulScalar(_), &[x]) => self.scaled(&node.op, x, None, deeper),
+            (Op::Mul | Op::Div, &[x, factor]) if self.is_factor(factor, x, v) => {
+                self.scaled(&node.op, x, Some(factor), deeper)
             }
             (Op::Mul, &[factor, x]) if self.is_factor(factor, x, v) => {
-                self.scaled(Op::Mul, x, factor, deeper)
-            }
-            (Op::Div, &[x, factor]) if self.is_factor(factor, x, v) => {
-                self.scaled(Op::Div, x, factor, deeper)
+                self.scaled(&node.op, x, Some(factor), deeper)
             }
             (Op::Sub, &[x, mean]) if self.is_mean(mean, x) => Ok(Some(Sum::Zero)),
             (Op::Add, &[x, y]) if self.graph.shape(x) == self.graph.shape(y) => {
@@ -168,26 +153,19 @@ impl Known<'_> {
         }
     }
 
+    /// The sum of what an op makes of `x` with a factor, or by itself.
     fn scaled(
         &mut self,
-        op: Op,
+        op: &Op,
         x: Val,
-        factor: Val,
+        factor: Option<Val>,
         deep: usize,
     ) -> Result<Option<Sum>, GraphError> {
-        let sum = self.sum(x, deep)?;
-        self.map(sum, |this, sum| {
-            this.graph.push(op, &[sum, factor], this.loc)
-        })
-    }
-
-    fn map(
-        &mut self,
-        sum: Option<Sum>,
-        of: impl FnOnce(&mut Self, Val) -> Result<Val, TypeError>,
-    ) -> Result<Option<Sum>, GraphError> {
-        Ok(match sum {
-            Some(Sum::Of(sum)) => Some(Sum::Of(of(self, sum)?)),
+        Ok(match self.sum(x, deep)? {
+            Some(Sum::Of(sum)) => {
+                let ins: Vec<Val> = [sum].into_iter().chain(factor).collect();
+                Some(Sum::Of(self.graph.push(op.clone(), &ins, self.loc)?))
+            }
             other => other,
         })
     }
@@ -205,10 +183,7 @@ impl Known<'_> {
     fn is_mean(&self, mean: Val, x: Val) -> bool {
         match self.along {
             Along::Planes => mean_of_planes(self.graph, mean) == Some(x),
-            Along::Dim(dim) => {
-                let mean = self.graph.producer(mean);
-                mean.is_some_and(|node| node.op == Op::MeanDim(dim) && node.ins[0] == x)
-            }
+            Along::Dim(dim) => self.graph.source(mean, |op| *op == Op::MeanDim(dim)) == Some(x),
         }
     }
 }

@@ -62,8 +62,7 @@ pub fn lift_expands(graph: &Graph) -> Result<Graph, GraphError> {
 
 /// What a value repeats, if it does.
 fn small(graph: &Growing, v: Val) -> Option<Val> {
-    let node = graph.producer(v)?;
-    matches!(node.op, Op::Expand(_)).then(|| node.ins[0])
+    graph.source(v, |op| matches!(op, Op::Expand(_)))
 }
 
 /// The operands of an op on two tensors, the one small that is repeated to the shape of the other.

@@ -6,6 +6,7 @@ mod channel_sums;
 pub mod convolutions;
 mod cse;
 mod dce;
+mod def_use;
 mod early_updates;
 mod elide_zero_carry;
 mod fold;

@@ -11,6 +11,7 @@ use fedround_ir::Loc;
 use fedround_ir::tensor::{Fused, Graph, GraphError, Node, Op, Val};
 
 use super::dce::dce;
+use super::def_use::readers;
 use super::fuse_elementwise::groups::LARGE;
 use super::rewrite::{Growing, Rewrite};
 
@@ -23,11 +24,8 @@ pub fn plane_sums(graph: &Graph) -> Result<Graph, GraphError> {
     let totals = Totals::of(graph);
     // The sums of the results of fused ops.
     let mut sums: HashMap<Val, Val> = HashMap::new();
-    let mut old = graph.nodes.iter().enumerate();
     let joined = Rewrite::run(graph, |rewrite, node| {
-        let Some((i, old)) = old.next() else {
-            return rewrite.keep(node);
-        };
+        let (i, old) = (rewrite.at, &graph.nodes[rewrite.at]);
         if let Op::Fused(fused) = &node.op
             && old.outs.iter().any(|v| totals.by_root.contains_key(v))
         {
@@ -82,16 +80,11 @@ struct Totals {
 
 impl Totals {
     fn of(graph: &Graph) -> Self {
-        let mut readers = vec![vec![]; graph.types.len()];
-        for (i, node) in graph.nodes.iter().enumerate() {
-            for v in &node.ins {
-                readers[v.0 as usize].push(Some(i));
-            }
-        }
-        for (_, v) in &graph.outputs {
-            readers[v.0 as usize].push(None);
-        }
-        let chains = Chains { graph, readers };
+        let chains = Chains {
+            graph,
+            readers: readers(graph),
+            uses: graph.use_counts(),
+        };
         let mut totals = Self::default();
         for node in &graph.nodes {
             let Op::Fused(fused) = &node.op else {
@@ -162,8 +155,10 @@ impl Totals {
 
 struct Chains<'a> {
     graph: &'a Graph,
-    /// The nodes that read each value, and `None` for an output of the graph.
-    readers: Vec<Vec<Option<usize>>>,
+    /// The nodes that read each value.
+    readers: Vec<Vec<usize>>,
+    /// How many read each value, outputs included.
+    uses: Vec<usize>,
 }
 
 impl Chains<'_> {
@@ -171,31 +166,30 @@ impl Chains<'_> {
     fn total(&self, fused: &Fused, root: Val) -> Option<(Vec<usize>, Total)> {
         let channels = fused.shape[1];
         let (mut ops, mut v, mut count) = (vec![], root, 1);
-        let readers = &self.readers[root.0 as usize];
-        let alone = readers.len() == 1;
+        let alone = self.uses[root.0 as usize] == 1;
         if self.graph.shape(root) == fused.shape {
             let [images, _, height, width] = fused.shape[..] else {
                 return None;
             };
             let planes = Op::Reshape(vec![images, channels, height * width]);
-            let mut reshaped = readers.iter().flatten();
-            let first = *reshaped.find(|i| self.graph.nodes[**i].op == planes)?;
+            let mut readers = self.readers[root.0 as usize].iter();
+            let first = *readers.find(|i| self.graph.nodes[**i].op == planes)?;
             ops.push(first);
             v = self.graph.nodes[first].outs[0];
         } else if self.graph.shape(root) != fused.leading_shape() || !alone {
             return None;
         }
         while self.graph.type_of(v).len() > channels {
-            let [Some(i)] = self.readers[v.0 as usize][..] else {
+            let ([i], 1) = (&self.readers[v.0 as usize][..], self.uses[v.0 as usize]) else {
                 return None;
             };
-            let node = &self.graph.nodes[i];
+            let node = &self.graph.nodes[*i];
             match node.op {
                 Op::SumDim(d) if d != 1 => {}
                 Op::MeanDim(d) if d != 1 => count *= self.graph.shape(v)[d],
                 _ => return None,
             }
-            ops.push(i);
+            ops.push(*i);
             v = node.outs[0];
         }
         // Of one image of one pixel, the total would be a view.

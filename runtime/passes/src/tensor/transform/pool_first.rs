@@ -17,10 +17,9 @@ use super::rewrite::Rewrite;
 /// The graph is not well formed.
 pub fn pool_first(graph: &Graph) -> Result<Graph, GraphError> {
     let uses = graph.use_counts();
-    let mut old = graph.nodes.iter();
     let moved = Rewrite::run(graph, |rewrite, node| {
         let read_once = |v: &Val| uses[v.0 as usize] == 1;
-        let alone = old.next().is_some_and(|old| old.ins.iter().all(read_once));
+        let alone = graph.nodes[rewrite.at].ins.iter().all(read_once);
         let Op::MaxPool2d(options) = &node.op else {
             return rewrite.keep(node);
         };

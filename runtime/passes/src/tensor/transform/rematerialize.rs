@@ -55,16 +55,14 @@ fn after_the_peak(graph: &Graph, costs: &Cost) -> Result<Graph, GraphError> {
     };
     let again = passes(graph, peak);
     let mut copies = HashMap::new();
-    let mut at = 0;
     Rewrite::run(graph, |rewrite, mut node| {
-        if at > peak {
-            for (v, old) in node.ins.iter_mut().zip(&graph.nodes[at].ins) {
+        if rewrite.at > peak {
+            for (v, old) in node.ins.iter_mut().zip(&graph.nodes[rewrite.at].ins) {
                 if again.contains_key(old) {
                     *v = copy(rewrite, *old, &again, &mut copies)?;
                 }
             }
         }
-        at += 1;
         rewrite.keep(node)
     })
 }

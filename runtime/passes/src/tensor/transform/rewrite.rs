@@ -55,11 +55,24 @@ impl Growing {
     pub fn producer(&self, v: Val) -> Option<&Node> {
         self.definition(v).map(|i| &self.graph.nodes[i])
     }
+
+    /// The first operand of the op that makes a value, if the op is as asked for.
+    pub fn source(&self, v: Val, is: impl Fn(&Op) -> bool) -> Option<Val> {
+        let node = self.producer(v).filter(|node| is(&node.op))?;
+        node.ins.first().copied()
+    }
+
+    /// The op that makes a value, with its operands.
+    pub fn made_by(&self, v: Val) -> Option<(&Op, &[Val])> {
+        self.producer(v).map(|node| (&node.op, &node.ins[..]))
+    }
 }
 
 /// The graph under construction and where each old value went.
 pub(super) struct Rewrite {
     pub new: Growing,
+    /// The index of the old node that is visited.
+    pub at: usize,
     map: Vec<Option<Val>>,
 }
 
@@ -72,13 +85,15 @@ impl Rewrite {
     ) -> Result<Graph, GraphError> {
         let mut this = Self {
             new: Growing::default(),
+            at: 0,
             map: vec![None; old.types.len()],
         };
         for (name, val) in &old.inputs {
             let new = this.new.input(name.clone(), old.type_of(*val).clone());
             this.map[val.0 as usize] = Some(new);
         }
-        for node in &old.nodes {
+        for (at, node) in old.nodes.iter().enumerate() {
+            this.at = at;
             let mut renamed = node.clone();
             for v in &mut renamed.ins {
                 *v = this.renamed(node.op.name(), *v)?;

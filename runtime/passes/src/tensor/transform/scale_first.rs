@@ -15,12 +15,9 @@ use super::rewrite::Rewrite;
 /// The graph is not well formed.
 pub fn scale_first(graph: &Graph) -> Result<Graph, GraphError> {
     let uses = graph.use_counts();
-    let mut old = graph.nodes.iter();
     let scaled = Rewrite::run(graph, |rewrite, node| {
-        let alone = old.next().is_some_and(|old| {
-            let mut ins = old.ins.iter();
-            ins.all(|v| uses[v.0 as usize] == 1)
-        });
+        let mut ins = graph.nodes[rewrite.at].ins.iter();
+        let alone = ins.all(|v| uses[v.0 as usize] == 1);
         if !alone || !matches!(node.op, Op::Neg | Op::MulScalar(_)) {
             return rewrite.keep(node);
         }

@@ -15,10 +15,8 @@ use super::rewrite::{Growing, Rewrite};
 /// The graph is not well formed.
 pub fn sink_views(graph: &Graph) -> Result<Graph, GraphError> {
     let uses = graph.use_counts();
-    let mut index = 0;
     Rewrite::run(graph, |rewrite, node| {
-        let old = &graph.nodes[index];
-        index += 1;
+        let old = &graph.nodes[rewrite.at];
         // A view that others read too would only be doubled.
         let alone = old.ins.iter().all(|v| {
             let own = old.ins.iter().filter(|w| *w == v).count();

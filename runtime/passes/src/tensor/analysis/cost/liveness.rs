@@ -6,13 +6,8 @@ use super::{Class, bytes, class};
 
 /// The bytes alive at each node.
 pub(super) fn live(graph: &Graph) -> Vec<u64> {
-    let mut readers = vec![0_usize; graph.types.len()];
-    let reads = graph.nodes.iter().flat_map(|node| &node.ins);
-    for v in reads.chain(graph.outputs.iter().map(|(_, v)| v)) {
-        readers[v.0 as usize] += 1;
-    }
     let mut memory = Memory {
-        readers,
+        readers: graph.use_counts(),
         of: vec![usize::MAX; graph.types.len()],
         blocks: vec![],
         live: 0,

@@ -14,8 +14,7 @@ pub(super) fn batch(b: &mut Batch, op: &Op, ins: &[Value]) -> Results {
         Op::Conv2dWeightGrad(o, shape) => {
             let (x, g) = (b.full_one(ins[0])?, b.full_one(ins[1])?);
             let (x, g) = (channels(b, x)?, channels(b, g)?);
-            let mut to = vec![b.clients];
-            to.extend(shape);
+            let to = [&[b.clients], shape.as_slice()].concat();
             let op = Op::Conv2dWeightGrad(grouped(b, o), merged(&to));
             let w = b.push(op, &[x, g])?;
             one(b.reshape(w, to))

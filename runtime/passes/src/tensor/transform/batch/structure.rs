@@ -1,21 +1,18 @@
 //! Ops with dimensions: theirs move one to the right.
 
+use std::iter::once;
+
 use fedround_ir::tensor::{Op, TensorType, TypeError, Val};
 
 use super::{Batch, Results, Value};
 
 pub(super) fn batch(b: &mut Batch, op: &Op, ins: &[Value], result: &TensorType) -> Results {
     let clients = b.clients;
-    let with_clients = |shape: &[usize]| {
-        let mut all = vec![clients];
-        all.extend(shape);
-        all
-    };
+    let with_clients = |shape: &[usize]| [&[clients], shape].concat();
     let shifted = |dims: &[usize]| dims.iter().map(|d| d + 1).collect::<Vec<_>>();
     let ranges = |ranges: &[(usize, usize)]| {
-        let mut all = vec![(0, clients)];
-        all.extend(ranges);
-        all
+        let own = ranges.iter().copied();
+        once((0, clients)).chain(own).collect::<Vec<_>>()
     };
     let op = match op {
         Op::Random(distribution, stream, _) => {
@@ -23,11 +20,7 @@ pub(super) fn batch(b: &mut Batch, op: &Op, ins: &[Value], result: &TensorType) 
         }
         Op::Reshape(_) => Op::Reshape(with_clients(&result.shape)),
         Op::Expand(_) => Op::Expand(with_clients(&result.shape)),
-        Op::Permute(axes) => {
-            let mut all = vec![0];
-            all.extend(shifted(axes));
-            Op::Permute(all)
-        }
+        Op::Permute(axes) => Op::Permute(once(0).chain(shifted(axes)).collect()),
         Op::Flip(axes) => Op::Flip(shifted(axes)),
         Op::Slice(r) => Op::Slice(ranges(r)),
         Op::SliceAssign(r) => Op::SliceAssign(ranges(r)),
@@ -79,8 +72,7 @@ pub(super) fn batch(b: &mut Batch, op: &Op, ins: &[Value], result: &TensorType) 
 fn spread(b: &mut Batch, at: Val, d: usize, shape: &[usize]) -> Result<Val, TypeError> {
     let mut thin = vec![1; shape.len() + 1];
     (thin[0], thin[d + 1]) = (b.clients, shape[d]);
-    let mut wide = vec![b.clients];
-    wide.extend(shape);
+    let wide = [&[b.clients], shape].concat();
     let at = b.reshape(at, thin)?;
     b.push(Op::Expand(wide), &[at])
 }

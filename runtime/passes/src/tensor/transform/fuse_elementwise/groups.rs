@@ -5,6 +5,7 @@ use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use fedround_ir::tensor::{DType, Graph, Node, Op, Val};
 
+use super::super::def_use::{makers, readers};
 use super::acyclic_groups::{AcyclicGroups, Edge};
 
 /// The elements of a tensor that does not stay in a first-level cache from one op to the next. Only of
@@ -64,13 +65,11 @@ pub(crate) fn in_one_run(from: &[usize], to: &[usize]) -> bool {
 
 /// For each node, the group that it is in: the index of the group's first node. Masks may be stored.
 pub(super) fn groups_with_masks(graph: &Graph) -> Vec<usize> {
-    let producer = producers(graph);
+    let makers = makers(graph);
     let shapes: Vec<Option<&[usize]>> = graph.nodes.iter().map(|n| shape_of(graph, n)).collect();
     let reads = |node: &Node| {
-        node.ins
-            .iter()
-            .filter_map(|v| producer.get(v).copied())
-            .collect()
+        let ins = node.ins.iter();
+        ins.filter_map(|v| makers[v.0 as usize]).collect()
     };
     let reads: Vec<Vec<usize>> = graph.nodes.iter().map(reads).collect();
     let mut merged = AcyclicGroups::new(&reads);
@@ -103,17 +102,17 @@ pub(super) fn groups_with_masks(graph: &Graph) -> Vec<usize> {
 
 /// Takes apart the groups that store a mask or read a stored one, which fused code does not.
 pub(super) fn without_stored_masks(graph: &Graph, group: &[usize]) -> Vec<usize> {
-    let (producer, readers) = (producers(graph), readers(graph));
+    let (makers, readers) = (makers(graph), readers(graph));
     let outputs: HashSet<Val> = graph.outputs.iter().map(|(_, v)| *v).collect();
     let masks = |i: usize| {
         let node = &graph.nodes[i];
         let is_mask = |v: &&Val| graph.type_of(**v).dtype == DType::Bool;
         let stored = node.outs.iter().filter(is_mask).any(|v| {
-            let mut read = readers.get(v).into_iter().flatten();
+            let mut read = readers[v.0 as usize].iter();
             read.any(|&j| group[j] != group[i]) || outputs.contains(v)
         });
         let read = node.ins.iter().filter(is_mask).any(|v| {
-            let from = producer.get(v).map(|&p| group[p]);
+            let from = makers[v.0 as usize].map(|maker| group[maker]);
             from != Some(group[i])
         });
         stored || read
@@ -135,28 +134,10 @@ fn distinct(nodes: &mut Vec<usize>, mut first: impl FnMut(usize) -> usize) {
     nodes.dedup();
 }
 
-fn producers(graph: &Graph) -> HashMap<Val, usize> {
-    let nodes = graph.nodes.iter().enumerate();
-    nodes
-        .flat_map(|(i, n)| n.outs.iter().map(move |v| (*v, i)))
-        .collect()
-}
-
-/// The nodes that read each value, in order.
-pub(super) fn readers(graph: &Graph) -> HashMap<Val, Vec<usize>> {
-    let mut readers: HashMap<Val, Vec<usize>> = HashMap::new();
-    for (i, node) in graph.nodes.iter().enumerate() {
-        for v in &node.ins {
-            readers.entry(*v).or_default().push(i);
-        }
-    }
-    readers
-}
-
 /// Groups and single nodes in an order in which each comes after what it reads; ties keep the
 /// graph's order.
 pub(super) fn order(graph: &Graph, group: &[usize]) -> Vec<Vec<usize>> {
-    let producer = producers(graph);
+    let makers = makers(graph);
     let mut units: Vec<Vec<usize>> = vec![vec![]; graph.nodes.len()];
     for (i, &g) in group.iter().enumerate() {
         units[g].push(i);
@@ -172,9 +153,9 @@ pub(super) fn order(graph: &Graph, group: &[usize]) -> Vec<Vec<usize>> {
     let mut waiting = vec![0; units.len()];
     let mut readers = vec![vec![]; units.len()];
     for (i, node) in graph.nodes.iter().enumerate() {
-        for p in node.ins.iter().filter_map(|v| producer.get(v)) {
-            if group[*p] != group[i] {
-                readers[group[*p]].push(group[i]);
+        for maker in node.ins.iter().filter_map(|v| makers[v.0 as usize]) {
+            if group[maker] != group[i] {
+                readers[group[maker]].push(group[i]);
                 waiting[group[i]] += 1;
             }
         }

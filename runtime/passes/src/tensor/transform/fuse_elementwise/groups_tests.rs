@@ -11,15 +11,16 @@ use super::*;
 /// it and back. Takes time with the square of the nodes and more.
 fn reference(graph: &Graph) -> Vec<usize> {
     let mut group: Vec<usize> = (0..graph.nodes.len()).collect();
-    let (producer, readers) = (producers(graph), readers(graph));
+    let (makers, readers) = (makers(graph), readers(graph));
     for (i, node) in graph.nodes.iter().enumerate() {
         let Some(shape) = shape_of(graph, node) else {
             continue;
         };
         let related = node.ins.iter().flat_map(|v| {
             let whole = graph.shape(*v) == shape && graph.type_of(*v).len() > 1;
-            let siblings = readers.get(v).into_iter().flatten().filter(move |_| whole);
-            producer.get(v).into_iter().chain(siblings).copied()
+            let siblings = readers[v.0 as usize].iter().filter(move |_| whole);
+            let maker = makers[v.0 as usize];
+            maker.into_iter().chain(siblings.copied())
         });
         let mut candidates: Vec<usize> = related.filter(|&j| j < i).map(|j| group[j]).collect();
         candidates.sort_unstable();
@@ -40,11 +41,11 @@ fn reference(graph: &Graph) -> Vec<usize> {
 }
 
 fn legal(graph: &Graph, group: &[usize], a: usize, b: usize) -> bool {
-    let producer = producers(graph);
+    let makers = makers(graph);
     let unit = |n: usize| if group[n] == b { a } else { group[n] };
     let mut reads: Vec<HashSet<usize>> = vec![HashSet::new(); group.len()];
     for (n, node) in graph.nodes.iter().enumerate() {
-        for &p in node.ins.iter().filter_map(|v| producer.get(v)) {
+        for p in node.ins.iter().filter_map(|v| makers[v.0 as usize]) {
             if unit(p) != unit(n) {
                 reads[unit(n)].insert(unit(p));
             } else if unit(n) == a && matches!(graph.nodes[p].op, Op::Sum | Op::Dot) {
@@ -105,11 +106,11 @@ proptest! {
         let found = groups_with_masks(&graph);
         prop_assert_eq!(&found, &reference(&graph));
         // Every unit comes after what it reads.
-        let (producer, mut done) = (producers(&graph), HashSet::new());
+        let (makers, mut done) = (makers(&graph), HashSet::new());
         for unit in order(&graph, &found) {
             for v in unit.iter().flat_map(|&i| &graph.nodes[i].ins) {
-                let from = producer.get(v);
-                prop_assert!(from.is_none_or(|p| unit.contains(p) || done.contains(p)));
+                let from = makers[v.0 as usize];
+                prop_assert!(from.is_none_or(|p| unit.contains(&p) || done.contains(&p)));
             }
             done.extend(unit);
         }

@@ -15,9 +15,10 @@ use std::sync::Arc;
 
 use fedround_ir::tensor::{Fused, Graph, GraphError, Node, Op, Val};
 
-use self::groups::{is_sum, order, readers, repeats_over_large, shape_of};
+use self::groups::{is_sum, order, repeats_over_large, shape_of};
 use self::own_masks::groups;
 use super::dce::dce;
+use super::def_use::readers;
 
 /// Fuses every group of at least two ops, and single ones that repeat an operand over a large result.
 ///
@@ -70,7 +71,7 @@ pub fn fuse_elementwise(graph: &Graph) -> Result<Graph, GraphError> {
 
 /// Who reads the values of a graph.
 struct Read<'a> {
-    by: HashMap<Val, Vec<usize>>,
+    by: Vec<Vec<usize>>,
     outputs: HashSet<Val>,
     groups: &'a [usize],
 }
@@ -78,7 +79,7 @@ struct Read<'a> {
 impl Read<'_> {
     /// Whether a value is read outside of a group.
     fn outside(&self, group: usize, v: Val) -> bool {
-        let mut by = self.by.get(&v).into_iter().flatten();
+        let mut by = self.by[v.0 as usize].iter();
         self.outputs.contains(&v) || by.any(|&i| self.groups[i] != group)
     }
 }

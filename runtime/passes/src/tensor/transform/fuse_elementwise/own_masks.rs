@@ -50,11 +50,9 @@ fn own_masks(graph: &Graph, group: &[usize]) -> Result<Option<(Graph, Vec<usize>
     // For each mask of a leaky ReLU, its result.
     let mut rectified: HashMap<Val, Val> = HashMap::new();
     let mut groups: HashMap<Val, usize> = HashMap::new();
-    let mut old = graph.nodes.iter().zip(group).enumerate();
     let new = Rewrite::run(graph, |rewrite, mut node| {
-        let Some((i, (before, &own))) = old.next() else {
-            return rewrite.keep(node);
-        };
+        let i = rewrite.at;
+        let (before, own) = (&graph.nodes[i], group[i]);
         for (v, mask) in node.ins.iter_mut().zip(&before.ins) {
             if !is_foreign(i, mask) {
                 continue;

@@ -37,8 +37,8 @@ pub fn fusion_order(graph: &Graph) -> Result<Graph, GraphError> {
         ..graph.clone()
     };
     let mut open = Open::default();
-    let mut place = 0;
     Rewrite::run(&ordered, |rewrite, mut node| {
+        let place = rewrite.at;
         let kind = kind(&ordered, place);
         let unrelated = match kind {
             Kind::Joins => begins.contains(&place),
@@ -47,16 +47,16 @@ pub fn fusion_order(graph: &Graph) -> Result<Graph, GraphError> {
         if unrelated {
             open.end(&mut rewrite.new, node.loc)?;
         }
-        place += 1;
         for v in &mut node.ins {
             *v = open.views.get(v).copied().unwrap_or(*v);
         }
         if kind == Kind::LateStart {
-            let next = place < ordered.nodes.len() && !begins.contains(&place);
+            let next = place + 1;
             let shape = |i: usize| ordered.shape(ordered.nodes[i].outs[0]);
-            let is_followed = next
-                && self::kind(&ordered, place) == Kind::Joins
-                && shape(place) == shape(place - 1);
+            let is_followed = next < ordered.nodes.len()
+                && !begins.contains(&next)
+                && self::kind(&ordered, next) == Kind::Joins
+                && shape(next) == shape(place);
             open.begin_sum(&mut rewrite.new, &mut node, is_followed)?;
         }
         let (op, ins) = (node.op.clone(), node.ins.clone());

@@ -4,6 +4,8 @@ use std::collections::HashSet;
 
 use fedround_ir::tensor::{Graph, Op};
 
+use super::super::def_use::{makers, readers};
+
 /// The nodes of a graph in order, and the places in it where a kernel begins that has nothing to do with
 /// the one before.
 pub(super) fn order(graph: &Graph) -> (Vec<usize>, HashSet<usize>) {
@@ -59,8 +61,8 @@ fn is_view(op: &Op) -> bool {
 
 struct Order<'g> {
     graph: &'g Graph,
-    /// For each value, the node that defines it; `None` for inputs.
-    definition: Vec<Option<usize>>,
+    /// For each value, the node that makes it; `None` for inputs.
+    makers: Vec<Option<usize>>,
     /// For each value, the nodes that read it.
     readers: Vec<Vec<usize>>,
     is_placed: Vec<bool>,
@@ -71,33 +73,23 @@ struct Order<'g> {
 
 impl<'g> Order<'g> {
     fn new(graph: &'g Graph) -> Self {
-        let mut definition = vec![None; graph.types.len()];
-        let mut readers = vec![vec![]; graph.types.len()];
-        for (i, node) in graph.nodes.iter().enumerate() {
-            for v in &node.outs {
-                definition[v.0 as usize] = Some(i);
-            }
-            for v in &node.ins {
-                readers[v.0 as usize].push(i);
-            }
-        }
         Self {
             graph,
-            definition,
-            readers,
+            makers: makers(graph),
+            readers: readers(graph),
             is_placed: vec![false; graph.nodes.len()],
             placed: vec![],
             begins: HashSet::new(),
         }
     }
 
-    /// The nodes that define what a node reads.
+    /// The nodes that make what a node reads.
     fn operands(&self, i: usize) -> impl Iterator<Item = usize> {
         let ins = self.graph.nodes[i].ins.iter();
-        ins.filter_map(|v| self.definition[v.0 as usize])
+        ins.filter_map(|v| self.makers[v.0 as usize])
     }
 
-    /// The nodes that read what a node defines.
+    /// The nodes that read what a node makes.
     fn readers(&self, i: usize) -> impl DoubleEndedIterator<Item = usize> {
         let outs = self.graph.nodes[i].outs.iter();
         outs.flat_map(|v| &self.readers[v.0 as usize]).copied()
