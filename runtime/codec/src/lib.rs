@@ -39,7 +39,7 @@ pub enum Codec {
     /// at random, so that the mean is the entry. Alistarh et al. 2017, "QSGD", section 4, with the
     /// maximum in place of the 2-norm.
     Quantize {
-        /// Bits for each entry, from [`Codec::BITS`].
+        /// Bits for each entry, from 2 to 16.
         bits: usize,
     },
     /// One bit for each entry, its sign (0 counts as positive), and for each tensor the mean magnitude, by
@@ -86,9 +86,6 @@ pub enum DecodeError {
 }
 
 impl Codec {
-    /// The bits that an entry may be quantised to.
-    pub const BITS: std::ops::RangeInclusive<usize> = 2..=16;
-
     /// The length in bytes of every encoding of tensors of some shapes.
     pub fn bytes<S: AsRef<[usize]>>(&self, shapes: &[S]) -> usize {
         let sizes = shapes.iter().map(|shape| size(shape.as_ref()));
@@ -149,31 +146,29 @@ impl Codec {
             return Err(DecodeError::Length { expected, found });
         }
         let sizes: Vec<usize> = shapes.iter().map(|shape| size(shape.as_ref())).collect();
-        let each = |bytes_of: &dyn Fn(usize) -> usize, one: &dyn Fn(usize, &[u8]) -> Vec<f32>| {
-            let mut rest = bytes;
-            let leaves = (0..sizes.len()).map(|i| {
-                let (own, after) = rest.split_at(bytes_of(i).min(rest.len()));
-                rest = after;
-                one(i, own)
-            });
-            leaves.collect()
+        let n = sizes.iter().sum();
+        let mut rest = bytes;
+        let mut take = |length: usize| {
+            let (own, after) = rest.split_at(length.min(rest.len()));
+            rest = after;
+            own
         };
         Ok(match *self {
-            Self::TopK { share } => split(&sparse::decode_top(share, &sizes, bytes)?, &sizes),
-            Self::RandomK { share, .. } => {
-                split(&sparse::decode_random(share, &sizes, bytes), &sizes)
+            Self::TopK { share } => split(&sparse::decode_top(share, n, bytes)?, &sizes),
+            Self::RandomK { share, .. } => split(&sparse::decode_random(share, n, bytes), &sizes),
+            Self::Quantize { bits } => {
+                let decode = |&n| quantize::decode(bits, n, take(quantize::bytes(bits, n)));
+                sizes.iter().map(decode).collect()
             }
-            Self::Quantize { bits } => each(&|i| quantize::bytes(bits, sizes[i]), &|i, own| {
-                quantize::decode(bits, sizes[i], own)
-            }),
-            Self::Sign => each(&|i| sign::bytes(sizes[i]), &|i, own| {
-                sign::decode(sizes[i], own)
-            }),
+            Self::Sign => {
+                let decode = |&n| sign::decode(n, take(sign::bytes(n)));
+                sizes.iter().map(decode).collect()
+            }
             Self::LowRank { rank } => {
-                let shape = |i: usize| shapes[i].as_ref();
-                each(&|i| low_rank::bytes(rank, shape(i)), &|i, own| {
-                    low_rank::decode(rank, shape(i), own)
-                })
+                let shapes = shapes.iter().map(AsRef::as_ref);
+                let decode =
+                    |shape| low_rank::decode(rank, shape, take(low_rank::bytes(rank, shape)));
+                shapes.map(decode).collect()
             }
         })
     }
@@ -196,8 +191,8 @@ fn split(all: &[f32], sizes: &[usize]) -> Vec<Vec<f32>> {
 
 /// The `f32` values of bytes.
 fn floats(bytes: &[u8]) -> impl Iterator<Item = f32> + '_ {
-    let words = bytes.chunks_exact(4);
-    words.map(|word| f32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+    let (words, _) = bytes.as_chunks::<4>();
+    words.iter().map(|word| f32::from_le_bytes(*word))
 }
 
 /// Appends `f32` values.

@@ -13,6 +13,12 @@ fn kept(share: f64, n: usize) -> usize {
     k.clamp(n.min(1), n)
 }
 
+/// The entries of all tensors, one after another.
+fn entries(leaves: &[Leaf<'_>]) -> Vec<f32> {
+    let entries = leaves.iter().flat_map(|leaf| leaf.values);
+    entries.copied().collect()
+}
+
 /// How positions are written.
 #[derive(PartialEq)]
 enum Positions {
@@ -39,11 +45,7 @@ pub(crate) fn top_bytes(share: f64, n: usize) -> usize {
 }
 
 pub(crate) fn encode_top(share: f64, leaves: &[Leaf<'_>], to: &mut Vec<u8>) {
-    let all: Vec<f32> = leaves
-        .iter()
-        .flat_map(|leaf| leaf.values)
-        .copied()
-        .collect();
+    let all = entries(leaves);
     let k = kept(share, all.len());
     let mut order: Vec<usize> = (0..all.len()).collect();
     // Magnitudes compare as the bits do, NaN above all; of equals the earlier is kept.
@@ -65,21 +67,16 @@ pub(crate) fn encode_top(share: f64, leaves: &[Leaf<'_>], to: &mut Vec<u8>) {
     put(order.iter().map(|&i| all[i]), to);
 }
 
-pub(crate) fn decode_top(
-    share: f64,
-    sizes: &[usize],
-    bytes: &[u8],
-) -> Result<Vec<f32>, DecodeError> {
-    let n = sizes.iter().sum();
+/// The `n` entries of all tensors.
+pub(crate) fn decode_top(share: f64, n: usize, bytes: &[u8]) -> Result<Vec<f32>, DecodeError> {
     let k = kept(share, n);
     let (form, length) = positions(k, n);
     let (written, values) = bytes.split_at(length.min(bytes.len()));
     let order: Vec<usize> = match form {
         Positions::All => (0..n).collect(),
         Positions::Numbers => {
-            let words = written.chunks_exact(4);
-            let numbers =
-                words.map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+            let (words, _) = written.as_chunks::<4>();
+            let numbers = words.iter().map(|word| u32::from_le_bytes(*word));
             numbers.map(|i| i as usize).collect()
         }
         Positions::Bitmap => {
@@ -112,11 +109,7 @@ pub(crate) fn encode_random(
     key: StreamKey,
     to: &mut Vec<u8>,
 ) {
-    let all: Vec<f32> = leaves
-        .iter()
-        .flat_map(|leaf| leaf.values)
-        .copied()
-        .collect();
+    let all = entries(leaves);
     let k = kept(share, all.len());
     let seed = key.stream().word();
     to.extend(seed.to_le_bytes());
@@ -130,8 +123,8 @@ pub(crate) fn encode_random(
     );
 }
 
-pub(crate) fn decode_random(share: f64, sizes: &[usize], bytes: &[u8]) -> Vec<f32> {
-    let n = sizes.iter().sum();
+/// The `n` entries of all tensors.
+pub(crate) fn decode_random(share: f64, n: usize, bytes: &[u8]) -> Vec<f32> {
     let (seed, values) = bytes.split_at(8.min(bytes.len()));
     let seed = seed.try_into().map_or(0, u64::from_le_bytes);
     scatter(n, &chosen(seed, kept(share, n), n), values)

@@ -13,10 +13,7 @@ use crate::{MetricError, Rows};
 /// FedAA, Eqs. (8) and (13); Székely, Rizzo, Bakirov, "Measuring and testing dependence by
 /// correlation of distances", 2007.
 pub fn distance_correlation_squared(x: Rows, y: Rows) -> Result<f64, MetricError> {
-    MetricError::lengths(("samples of Y", y.len()), ("of X", x.len()))?;
-    MetricError::too_few("samples", 1, x.len())?;
-    let pairs = Distances::between(x, y);
-    let (xy, xx, yy) = (pairs.covariance(), pairs.variance_x(), pairs.variance_y());
+    let [xy, xx, yy] = Distances::between(x, y)?.covariances();
     let norm = (xx * yy).sqrt();
     Ok(if norm > 0.0 {
         (xy / norm).clamp(0.0, 1.0)
@@ -34,9 +31,8 @@ pub fn distance_correlation_squared(x: Rows, y: Rows) -> Result<f64, MetricError
 /// # Paper
 /// FedAA, Eq. (12).
 pub fn distance_covariance_squared(x: Rows, y: Rows) -> Result<f64, MetricError> {
-    MetricError::lengths(("samples of Y", y.len()), ("of X", x.len()))?;
-    MetricError::too_few("samples", 1, x.len())?;
-    Ok(Distances::between(x, y).covariance())
+    let [covariance, ..] = Distances::between(x, y)?.covariances();
+    Ok(covariance)
 }
 
 /// Sums over the distances `a` of X and `b` of Y.
@@ -51,7 +47,9 @@ struct Distances {
 }
 
 impl Distances {
-    fn between(x: Rows, y: Rows) -> Self {
+    fn between(x: Rows, y: Rows) -> Result<Self, MetricError> {
+        MetricError::lengths(("samples of Y", y.len()), ("of X", x.len()))?;
+        MetricError::too_few("samples", 1, x.len())?;
         let n = x.len();
         let (x, y): (Vec<_>, Vec<_>) = (x.iter().collect(), y.iter().collect());
         let mut rows = vec![[0.0; 2]; n];
@@ -68,19 +66,17 @@ impl Distances {
                 }
             }
         }
-        Self { rows, products }
+        Ok(Self { rows, products })
     }
 
-    fn covariance(&self) -> f64 {
-        self.centred(self.products[0], 0, 1)
-    }
-
-    fn variance_x(&self) -> f64 {
-        self.centred(self.products[1], 0, 0)
-    }
-
-    fn variance_y(&self) -> f64 {
-        self.centred(self.products[2], 1, 1)
+    /// The covariance of the distances of X and Y, the variance of those of X, and that of those of Y.
+    fn covariances(&self) -> [f64; 3] {
+        let [ab, aa, bb] = self.products;
+        [
+            self.centred(ab, 0, 1),
+            self.centred(aa, 0, 0),
+            self.centred(bb, 1, 1),
+        ]
     }
 
     fn centred(&self, product: f64, left: usize, right: usize) -> f64 {

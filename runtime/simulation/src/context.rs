@@ -65,7 +65,7 @@ pub(crate) struct RoundContext<'a> {
     pub phase: usize,
 }
 
-impl RoundContext<'_> {
+impl<'a> RoundContext<'a> {
     /// The key of this round's random streams for a purpose.
     pub fn key(&self, purpose: Purpose) -> StreamKey {
         StreamKey::new(self.seed, purpose).with(self.round)
@@ -78,6 +78,21 @@ impl RoundContext<'_> {
             round: self.round,
             client,
             epoch,
+        }
+    }
+
+    /// An operand of an operation that is a count, which is known before the round.
+    pub fn count(&self, op: &Op, operand: usize) -> Result<usize, RunError> {
+        let count = op.operands.get(operand);
+        let count = count.and_then(|v| self.program.index(*v));
+        count.ok_or_else(|| missing(op, "count"))
+    }
+
+    /// The indices of a client's examples, of which there must be at least one.
+    pub fn examples_of(&self, client: usize) -> Result<&'a [usize], RunError> {
+        match &self.dataset.client_indices[client][..] {
+            [] => Err(RunError::NoExamples { client }),
+            examples => Ok(examples),
         }
     }
 
@@ -100,15 +115,11 @@ impl RoundContext<'_> {
         late_client.map(|late_client| (last, late_client))
     }
 
-    /// Counts the steps of a loop that cannot be replayed, if steps are captured on the device.
-    pub fn count_plain_steps(
-        &self,
-        (control, body): (&Control, &Block),
-        runner: Runner,
-        steps: usize,
-    ) {
+    /// Counts the steps of a loop that is not replayed on any device, if steps are captured on this one: a loop of the
+    /// server, or one over rows.
+    pub fn count_plain_steps(&self, control: &Control, body: &Block, steps: usize) {
         if let Some(step_cache) = self.step_cache
-            && let Err(why) = LoopForm::of(self.program, control, body, runner)
+            && let Err(why) = LoopForm::of(self.program, control, body, Runner::Server)
         {
             step_cache.count_plain(&why.to_string(), steps as u64);
         }
@@ -129,6 +140,12 @@ pub(crate) fn read_or_constant(
 ) -> Option<RuntimeValue> {
     let constant = || cx.program.real(v).map(RuntimeValue::Number);
     env.read(v, last_uses).or_else(constant)
+}
+
+/// A value of the environment, which stays defined, or a constant that is known before the round.
+pub(crate) fn value_or_constant(cx: RoundContext<'_>, v: Value, env: &Env) -> Option<RuntimeValue> {
+    let constant = || cx.program.real(v).map(RuntimeValue::Number);
+    env.peek(v).cloned().or_else(constant)
 }
 
 /// The error if an operation has no operand of the expected form, which the verifier should have noticed.

@@ -12,7 +12,7 @@ use crate::byte_size::ByteSize;
 /// batches are gathered there. Otherwise each batch is copied from host memory. Results are the same bit for bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DeviceData {
-    /// A quarter of the memory that the GPU's driver reports.
+    /// A quarter of the memory that the GPU's driver reports. If it reports none, as much as one tensor may take.
     #[default]
     Auto,
     /// Batches are copied from host memory.

@@ -4,11 +4,12 @@ use burn::tensor::{DispatchTensor, Shape, Slice};
 use burn_backend::ops::{FloatTensorOps, IntTensorOps};
 use burn_backend::{Backend, FloatDType, IntDType, Scalar};
 use burn_dispatch::{Dispatch, DispatchDevice};
-use fedround_data::{Column, Examples};
+use fedround_data::Examples;
 use fedround_exec::ExecError;
 use fedround_exec::tensor::{from_floats, from_ints};
 use fedround_ir::fed::Kind;
 
+use crate::columns::{column, gather_ids};
 use crate::error::RunError;
 
 /// The number of bytes that are copied at a time. Copying needs this much more host memory.
@@ -21,14 +22,6 @@ pub(crate) struct DeviceExamples {
     columns: Vec<(String, Kind, DispatchTensor)>,
     /// The index of the row of zeros, which clients that sit out a step get.
     pub blank: i32,
-}
-
-/// The column of a name; `x` is the model's input.
-pub(crate) fn column<'a>(examples: &'a Examples, name: &str) -> Option<&'a Column> {
-    match name {
-        "x" => Some(examples.x()),
-        name => examples.column(name),
-    }
 }
 
 impl DeviceExamples {
@@ -45,7 +38,7 @@ impl DeviceExamples {
         for (name, kind) in columns {
             let features = match column(examples, name) {
                 _ if is_label(name, *kind) => 1,
-                Some(column) if !column.is_decoded() => column.features() as u64,
+                Ok(column) if !column.is_decoded() => column.features() as u64,
                 _ => return Ok(None),
             };
             if rows * features >= MAX_ELEMENTS || 4 * rows * features > each {
@@ -94,9 +87,11 @@ fn copy(
     (name, kind): (&str, Kind),
     device: &DispatchDevice,
 ) -> Result<DispatchTensor, RunError> {
-    let values = || column(examples, name).ok_or_else(|| RunError::Column(name.to_owned()));
-    let (n, label) = (examples.len(), is_label(name, kind));
-    let features = if label { 1 } else { values()?.features() };
+    let n = examples.len();
+    let features = match is_label(name, kind) {
+        true => 1,
+        false => column(examples, name)?.features(),
+    };
     // burn's fusion may compute wrong results for dimensions of size 1, so they are left out.
     let shape = |rows: usize| match features {
         1 => vec![rows],
@@ -121,15 +116,12 @@ fn copy(
         let (size, shape) = (part.len() * features, shape(part.len()));
         if kind == Kind::Labels {
             let mut ids = vec![0; size];
-            match label {
-                true => examples.gather_labels_into(part, &mut ids),
-                false => values()?.gather_ids_into(part, &mut ids)?,
-            }
+            gather_ids(examples, name, part, &mut ids)?;
             let ids = from_ints(ids, &shape, device);
             return Ok(Dispatch::int_slice_assign(all, &range, ids));
         }
         let mut numbers = vec![0.0; size];
-        values()?.gather_into(part, &mut numbers)?;
+        column(examples, name)?.gather_into(part, &mut numbers)?;
         let numbers = from_floats(numbers, &shape, device);
         Ok(Dispatch::float_slice_assign(all, &range, numbers))
     })

@@ -1,13 +1,13 @@
 //! The initial parameters of a model, drawn from the seed of a run.
 
-use fedround_exec::ExecError;
 use fedround_exec::tensor::read;
 use fedround_models::{Layer, Layout, Leaf};
 use fedround_random::{Purpose, StreamKey, uniform};
 
 use crate::error::RunError;
 
-/// Initial values by PyTorch's defaults, drawn from the stream `(INIT, layer, leaf)` of the seed:
+/// The initial values of a run, as [`Simulation::new`](crate::Simulation::new) draws them; see the table in
+/// `docs/models.md`. They are those of PyTorch's defaults, drawn from the stream `(INIT, layer, leaf)` of the seed:
 ///
 /// - linear, convolutional and transposed convolutional layers: `U(−1/√fan_in, 1/√fan_in)`, biases
 ///   too;
@@ -22,7 +22,7 @@ use crate::error::RunError;
 /// # Errors
 ///
 /// The values with which the model was built cannot be read.
-pub fn parameters(leaves: &[Leaf], seed: u64) -> Result<Vec<Vec<f32>>, ExecError> {
+pub fn initial_values(leaves: &[Leaf], seed: u64) -> Result<Vec<Vec<f32>>, RunError> {
     let module = |leaf: &Leaf| leaf.name.rsplit_once('.').map(|(m, _)| m.to_owned());
     let layers = leaves.chunk_by(|a, b| module(a) == module(b));
     let values = layers.enumerate().flat_map(|(layer, leaves)| {
@@ -41,16 +41,6 @@ pub fn parameters(leaves: &[Leaf], seed: u64) -> Result<Vec<Vec<f32>>, ExecError
         })
     });
     values.collect()
-}
-
-/// The initial values of a run with this seed, as [`Simulation::new`](crate::Simulation::new) draws
-/// them: see the table in `docs/models.md`.
-///
-/// # Errors
-///
-/// The values that the model was built with cannot be read.
-pub fn initial_values(leaves: &[Leaf], seed: u64) -> Result<Vec<Vec<f32>>, RunError> {
-    Ok(parameters(leaves, seed)?)
 }
 
 /// The bound of a layer's uniformly distributed values; `None` if it keeps the values with which it was built.
@@ -105,7 +95,7 @@ mod tests {
             leaf("fc1.bias", &[2]),
             leaf("fc2.weight", &[2, 1]),
         ];
-        let values = parameters(&leaves, 7).unwrap();
+        let values = initial_values(&leaves, 7).unwrap();
         let raw = uniform(6, 3f64.powf(-0.5), key(0, 0));
         assert_eq!(values[0], [raw[0], raw[3], raw[1], raw[4], raw[2], raw[5]]);
         assert_eq!(values[1], uniform(2, 3f64.powf(-0.5), key(0, 1)));
@@ -119,7 +109,7 @@ mod tests {
             leaf("norm.gamma", &[2]),
             leaf("norm.beta", &[2]),
         ];
-        let values = parameters(&leaves, 7).unwrap();
+        let values = initial_values(&leaves, 7).unwrap();
         assert_eq!(values[0], uniform(18, 9f64.powf(-0.5), key(0, 0)));
         assert_eq!(values[1..], [[0.5, 0.5], [0.5, 0.5]]);
     }
@@ -128,7 +118,7 @@ mod tests {
     #[test]
     fn parameters_of_a_module_s_own_keep_their_values() {
         let leaves = [leaf("lora.a", &[3, 2]), leaf("lora.b", &[2, 3])];
-        let values = parameters(&leaves, 7).unwrap();
+        let values = initial_values(&leaves, 7).unwrap();
         assert_eq!(values, [[0.5; 6], [0.5; 6]]);
     }
 
@@ -140,7 +130,7 @@ mod tests {
             layer: Layer::Lstm,
             ..leaf(&format!("lstm.{name}"), shape)
         });
-        let values = parameters(&leaves.collect::<Vec<_>>(), 7).unwrap();
+        let values = initial_values(&leaves.collect::<Vec<_>>(), 7).unwrap();
         for values in &values {
             let largest = values.iter().fold(0.0f32, |m, v| m.max(v.abs()));
             assert!((0.23..=0.25).contains(&largest), "{largest}");
@@ -159,7 +149,7 @@ mod tests {
             layer: Layer::Embedding,
             ..leaf("words.weight", &[100, 50])
         };
-        let values = &parameters(&[words], 7).unwrap()[0];
+        let values = &initial_values(&[words], 7).unwrap()[0];
         let moment = |p| values.iter().map(|v| f64::from(*v).powi(p)).sum::<f64>() / 5e3;
         assert!(moment(1).abs() < 0.05, "{}", moment(1));
         assert!((moment(2) - 1.0).abs() < 0.06, "{}", moment(2));
@@ -170,7 +160,7 @@ mod tests {
     #[test]
     fn transposed_convolutions_count_their_outputs() {
         let up = [leaf("up.weight", &[8, 2, 4, 4]), leaf("up.bias", &[2])];
-        let values = parameters(&up, 7).unwrap();
+        let values = initial_values(&up, 7).unwrap();
         assert_eq!(values[0], uniform(256, 32f64.powf(-0.5), key(0, 0)));
     }
 }

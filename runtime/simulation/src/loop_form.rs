@@ -66,7 +66,12 @@ pub(crate) enum Runner {
 
 /// The form of a loop whose steps can be captured.
 pub(crate) struct LoopForm<'a> {
-    pub body: Body<'a>,
+    /// The index of the compute segment that is the loop's body.
+    pub index: usize,
+    /// Operations whose results are the same in each step.
+    pub constants: Vec<&'a Control>,
+    /// Operations that have to run before each step, because they give other values each time.
+    pub per_step_reads: Vec<&'a Control>,
     /// For each leaf of the loop-carried values, the index of the segment's output that is its next value. `None` if
     /// the leaf stays the same.
     pub next: Vec<Option<usize>>,
@@ -88,35 +93,25 @@ impl<'a> LoopForm<'a> {
             OpKind::Fed(FedOp::InTurn) => return Err(PlainReason::Turns),
             _ => return Err(PlainReason::Server),
         }
-        let body = Body::of(block).ok_or(PlainReason::Segments)?;
-        let compute = &program.schedule().segments[body.index];
+        let mut form = Self::of_body(block).ok_or(PlainReason::Segments)?;
+        let compute = &program.schedule().segments[form.index];
         let batches = control.op.kind == OpKind::Opt(OptOp::ForBatches);
-        let next = next_leaves(program, compute, (block, batches))?;
-        Ok(Self { body, next })
+        form.next = next_leaves(program, compute, (block, batches))?;
+        Ok(form)
     }
-}
 
-/// A loop's body with one compute segment.
-pub(crate) struct Body<'a> {
-    /// The index of the segment.
-    pub index: usize,
-    /// Operations whose results are the same in each step.
-    pub constants: Vec<&'a Control>,
-    /// Operations that have to run before each step, because they give other values each time.
-    pub per_step_reads: Vec<&'a Control>,
-}
-
-impl<'a> Body<'a> {
-    /// The body of a loop; `None` unless it is one segment with only reads before it, and nothing after it.
-    fn of(block: &'a Block) -> Option<Self> {
+    /// The form of a loop's body, without `next`; `None` unless it is one segment with only reads before it, and
+    /// nothing after it.
+    fn of_body(block: &'a Block) -> Option<Self> {
         let ((last, _), reads) = block.items.split_last()?;
         let Item::Compute(index) = *last else {
             return None;
         };
-        let mut body = Self {
+        let mut form = Self {
             index,
             constants: vec![],
             per_step_reads: vec![],
+            next: vec![],
         };
         for (item, _) in reads {
             let Item::Control(control) = item else {
@@ -131,17 +126,17 @@ impl<'a> Body<'a> {
                     | FedOp::LabelCounts
                     | FedOp::ClientNumber,
                 ) => {
-                    body.constants.push(control);
+                    form.constants.push(control);
                 }
                 OpKind::Opt(OptOp::OneBatch | OptOp::SampleRows)
                     if !control.op.operands.iter().any(of_loop) =>
                 {
-                    body.per_step_reads.push(control);
+                    form.per_step_reads.push(control);
                 }
                 _ => return None,
             }
         }
-        Some(body)
+        Some(form)
     }
 }
 

@@ -121,20 +121,15 @@ impl WeightedSum {
 }
 
 impl Weight {
-    /// The weight of a scalar value; NaN for any other value.
+    /// The weight of a scalar value; NaN for any other value. A tensor in host memory is read at once.
     pub fn of_scalar(value: &RuntimeValue) -> Self {
         match value {
             RuntimeValue::Number(c) => Self::Known(*c),
-            RuntimeValue::Tensor(t) => Self::of(t),
+            RuntimeValue::Tensor(t) => match floats(t) {
+                Some(values) => Self::Known(first(values)),
+                None => Self::Tensor(t.clone()),
+            },
             _ => Self::Known(f64::NAN),
-        }
-    }
-
-    /// The weight of a tensor of one element. A tensor in host memory is read at once.
-    pub fn of(t: &DispatchTensor) -> Self {
-        match floats(t) {
-            Some(values) => Self::Known(first(Some(values.to_vec()))),
-            None => Self::Tensor(t.clone()),
         }
     }
 
@@ -147,16 +142,16 @@ impl Weight {
         let mut read = read_all(tensors.collect())?.into_iter();
         let numbers = all.iter().map(|weight| match weight {
             Self::Known(weight) => *weight,
-            Self::Tensor(_) => first(read.next()),
+            Self::Tensor(_) => first(&read.next().unwrap_or_default()),
         });
         Ok(numbers.collect())
     }
 
     /// The weight as a number.
-    fn number(&self) -> Result<f64, RunError> {
+    pub fn number(&self) -> Result<f64, RunError> {
         match self {
             Self::Known(weight) => Ok(*weight),
-            Self::Tensor(t) => Ok(first(Some(read(t.clone())?))),
+            Self::Tensor(t) => Ok(first(&read(t.clone())?)),
         }
     }
 
@@ -175,9 +170,8 @@ impl Weight {
 }
 
 /// The first number; NaN if there is none.
-fn first(values: Option<Vec<f32>>) -> f64 {
-    let first = values.and_then(|values| values.first().copied());
-    first.map_or(f64::NAN, f64::from)
+fn first(values: &[f32]) -> f64 {
+    values.first().map_or(f64::NAN, |x| f64::from(*x))
 }
 
 /// Adds `weight · values` to a sum.

@@ -16,7 +16,7 @@ use fedround_random::LocalEpoch;
 use crate::context::RoundContext;
 use fedround_exec::CompileError;
 
-use crate::device_examples::column;
+use crate::columns::{column, gather_ids, gather_numbers};
 use crate::error::RunError;
 use crate::value::RuntimeValue;
 
@@ -164,10 +164,7 @@ impl GroupBatch {
             }
         };
         let batch = RuntimeValue::Batch(self.n, columns);
-        Ok(match self.active.len() {
-            1 => batch,
-            _ => RuntimeValue::stacked(batch),
-        })
+        Ok(RuntimeValue::stacked_if(self.active.len() > 1, batch))
     }
 }
 
@@ -226,9 +223,8 @@ pub(crate) fn needs_preparation(cx: RoundContext<'_>) -> bool {
     }
     let examples = &cx.dataset.examples;
     cx.program.schedule().columns.iter().any(|(name, _)| {
-        let column = column(examples, name);
         let changed = name == "x" && !cx.augment.is_empty();
-        changed || column.is_some_and(Column::is_decoded)
+        changed || column(examples, name).is_ok_and(Column::is_decoded)
     })
 }
 
@@ -260,24 +256,15 @@ fn gather(
 ) -> Result<Elements, RunError> {
     let examples = &cx.dataset.examples;
     let (ty, shape) = batch_types(cx, (name, *kind), n, batches.len())?;
-    let column = || column(examples, name).ok_or_else(|| RunError::Column(name.to_owned()));
     if *kind == Kind::Labels {
-        let ids = gather_clients(batches, n, ty.len(), |(rows, _), ids| match name.as_str() {
-            "y" => {
-                examples.gather_labels_into(rows, ids);
-                Ok(())
-            }
-            _ => Ok(column()?.gather_ids_into(rows, ids)?),
+        let ids = gather_clients(batches, n, ty.len(), |(rows, _), ids| {
+            gather_ids(examples, name, rows, ids)
         })?;
         return Ok(Elements::Ids(ids, shape));
     }
-    let augmented = name == "x" && !cx.augment.is_empty();
     let numbers = gather_clients(batches, n, ty.len(), |(rows, visit), numbers| {
-        if augmented {
-            let augment = cx.augment;
-            return Ok(augment.gather_into(column()?, rows, visit, scratch, numbers)?);
-        }
-        Ok(column()?.gather_into(rows, numbers)?)
+        let augment = (cx.augment, visit, &mut *scratch);
+        gather_numbers(examples, name, rows, augment, numbers)
     })?;
     Ok(Elements::Numbers(numbers, shape))
 }

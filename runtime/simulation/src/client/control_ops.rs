@@ -4,7 +4,7 @@ use burn::tensor::DispatchTensor;
 use fedround_exec::executor::Slots;
 use fedround_ir::fed::{FedOp, OpKind, OptOp, Value};
 use fedround_passes::schedule::Control;
-use fedround_random::{Drawer, Purpose, StreamKey};
+use fedround_random::{Purpose, StreamKey};
 
 use super::ClientGroup;
 use crate::context::{missing, read_or_constant};
@@ -28,18 +28,9 @@ impl Interpreter for ClientGroup<'_> {
     }
 
     fn draw_keys(&mut self, purpose: Purpose) -> Vec<StreamKey> {
-        let key = self.cx.key(purpose);
-        let drawer = |k: usize| Drawer::Client {
-            client: self.ids[k],
-            map: self.map,
-            turn: self.turns[k],
-        };
-        let clients = self.draw_counts.iter().enumerate();
-        let keys = clients.map(|(k, &runs)| key.with_drawer(drawer(k), runs));
-        let keys = keys.collect();
-        for (k, runs) in self.draw_counts.iter_mut().enumerate() {
-            *runs += u64::from(self.active.as_ref().is_none_or(|active| active[k]));
-        }
+        let mut drawn = std::mem::take(&mut self.draw_counts);
+        let keys = self.next_keys(self.cx.key(purpose), &mut drawn);
+        self.draw_counts = drawn;
         keys
     }
 
@@ -84,21 +75,15 @@ impl Interpreter for ClientGroup<'_> {
                 let seconds = self.cx.fates.map(|fates| fates.duration(id, examples));
                 Ok(RuntimeValue::Number(seconds.unwrap_or(0.0)))
             })?,
-            (OpKind::Fed(FedOp::Uniform(name)), _) => {
-                let keys = self.named_keys(name);
-                self.draw_for_each(op, &keys, |key| {
-                    Ok(RuntimeValue::Number(key.stream().unit()))
-                })?
-            }
-            (OpKind::Fed(FedOp::Normal(name)), _) => {
-                let keys = self.named_keys(name);
-                self.draw_for_each(op, &keys, |key| {
-                    Ok(RuntimeValue::Number(key.stream().normal()))
-                })?
-            }
+            (OpKind::Fed(FedOp::Uniform(name)), _) => self.draw_for_each(op, name, |key| {
+                Ok(RuntimeValue::Number(key.stream().unit()))
+            })?,
+            (OpKind::Fed(FedOp::Normal(name)), _) => self.draw_for_each(op, name, |key| {
+                Ok(RuntimeValue::Number(key.stream().normal()))
+            })?,
             (OpKind::Fed(FedOp::Permutation(name)), _) => {
-                let keys = self.named_keys(name);
-                self.draw_for_each(op, &keys, |key| permutation(self.cx, op, key))?
+                let cx = self.cx;
+                self.draw_for_each(op, name, |key| permutation(cx, op, key))?
             }
             (OpKind::Fed(FedOp::ClientNumber), _) => {
                 self.for_each_client(op, |id| Ok(RuntimeValue::Number(id as f64)))?
@@ -106,7 +91,7 @@ impl Interpreter for ClientGroup<'_> {
             (OpKind::Fed(FedOp::RoundIndex), _) => RuntimeValue::Number(self.cx.round_index()),
             (OpKind::Fed(FedOp::NumClients), _) => RuntimeValue::Number(self.cx.clients() as f64),
             (OpKind::Fed(FedOp::ClientState(name, _) | FedOp::ServerState(name, _)), _) => {
-                self.read_state(op, name)?
+                self.current_state(op, name, op.results[0])?
             }
             (OpKind::Fed(FedOp::ClientLabels), _) => self.client_labels(op, env)?,
             (OpKind::Fed(FedOp::Personal(name, _) | FedOp::ServerStateOr(name)), _) => {
@@ -191,7 +176,7 @@ impl Interpreter for ClientGroup<'_> {
                 continue;
             }
             for k in 0..self.ids.len() {
-                if self.active.as_ref().is_none_or(|active| active[k]) {
+                if self.is_active(k) {
                     // A loss that all clients share counts once for each client.
                     let shared = (!grouped).then(|| loss.clone());
                     self.losses.extend(shared.or_else(|| client_slice(loss, k)));

@@ -1,7 +1,6 @@
 //! `fed.encode`: compresses what clients upload by a codec. The code after it continues with the decoded values, so
 //! that it sees what the server will see.
 
-use burn::tensor::DispatchTensor;
 use fedround_codec::Leaf;
 use fedround_exec::tensor::{from_floats, read_all};
 use fedround_ir::fed::{Encoding, Op, Value};
@@ -65,11 +64,8 @@ impl ClientGroup<'_> {
             };
             from_floats(values, &shape, program.device())
         });
-        let decoded: Vec<DispatchTensor> = tensors.collect();
-        Ok(match grouped {
-            true => RuntimeValue::stacked(RuntimeValue::Params(decoded)),
-            false => RuntimeValue::Params(decoded),
-        })
+        let decoded = RuntimeValue::Params(tensors.collect());
+        Ok(RuntimeValue::stacked_if(grouped, decoded))
     }
 
     /// A random key for each client. Codecs that draw no random numbers ignore it.

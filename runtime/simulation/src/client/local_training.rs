@@ -27,14 +27,8 @@ impl ClientGroup<'_> {
         env: &mut Env,
     ) -> Result<(), RunError> {
         let op = &control.op;
-        let program = self.cx.program;
-        let count = |i: usize| {
-            program
-                .index(op.operands[i])
-                .ok_or_else(|| missing(op, "count"))
-        };
-        let (epochs, size) = (count(1)?, count(2)?.max(1));
-        let mut values = initial_values(self.cx, control, 3, env)?;
+        let (epochs, size) = (self.cx.count(op, 1)?, self.cx.count(op, 2)?.max(1));
+        let values = initial_values(self.cx, control, 3, env)?;
         let loop_steps = self.full_batches(epochs, size);
         let active_outside = self.active.take();
         let outer_batch_loop = std::mem::replace(&mut self.in_batch_loop, true);
@@ -49,22 +43,24 @@ impl ClientGroup<'_> {
             size,
         )?;
         let values = with_prefetch(steps, self.prefetch_count(), |steps| {
-            if let Some(step_cache) = self.cx.step_cache {
-                return match self.capture_loop(
-                    step_cache,
-                    (control, body),
-                    env,
-                    values,
-                    loop_steps,
-                )? {
-                    LoopRun::Replayed(captured) => self.replay((op, body), env, steps, captured),
-                    LoopRun::Plain { why, values } => {
-                        self.run_without_replay((op, body), env, steps, values, (step_cache, &why))
+            let (mut values, plain) = match self.cx.step_cache {
+                None => (values, None),
+                Some(cache) => {
+                    match self.capture_loop(cache, (control, body), env, values, loop_steps)? {
+                        LoopRun::Replayed(captured) => {
+                            return self.replay((op, body), env, steps, captured);
+                        }
+                        LoopRun::Plain { why, values } => (values, Some((cache, why))),
                     }
-                };
-            }
+                }
+            };
+            let mut count = 0;
             for batches in steps {
                 values = self.step(op, body, env, batches?, values)?;
+                count += 1;
+            }
+            if let Some((cache, why)) = plain {
+                cache.count_plain(&why, count);
             }
             Ok(values)
         })?;
@@ -124,17 +120,12 @@ impl ClientGroup<'_> {
     /// `opt.batch`: the first examples of a random order, which counts as a local epoch. Maps with this operation run
     /// for one client at a time, because batches of different sizes cannot be stacked.
     pub(crate) fn one_batch(&mut self, op: &Op) -> Result<RuntimeValue, RunError> {
-        let size = self.cx.program.index(op.operands[1]);
-        let size = size.ok_or_else(|| missing(op, "count"))?.max(1);
+        let size = self.cx.count(op, 1)?.max(1);
         let &[id] = self.ids else {
             return Err(missing(op, "single client"));
         };
-        let (dataset, round) = (self.cx.dataset, self.cx.round);
-        let examples = &dataset.client_indices[id];
-        if examples.is_empty() {
-            return Err(RunError::NoExamples { client: id });
-        }
-        let order = client_order(self.cx.seed, round, id, examples, self.epoch);
+        let examples = self.cx.examples_of(id)?;
+        let order = client_order(self.cx.seed, self.cx.round, id, examples, self.epoch);
         let chosen = &order[..size.min(order.len())];
         let visit = self.cx.visit(id, self.epoch);
         self.epoch = self.epoch.later(1);
@@ -153,15 +144,11 @@ impl ClientGroup<'_> {
         env: &mut Env,
     ) -> Result<(), RunError> {
         let op = &control.op;
-        let size = self.cx.program.index(op.operands[1]);
-        let size = size.ok_or_else(|| missing(op, "count"))?.max(1);
+        let size = self.cx.count(op, 1)?.max(1);
         let &[id] = self.ids else {
             return Err(missing(op, "single client"));
         };
-        let examples = &self.cx.dataset.client_indices[id];
-        if examples.is_empty() {
-            return Err(RunError::NoExamples { client: id });
-        }
+        let examples = self.cx.examples_of(id)?;
         let visit = self.cx.visit(id, self.epoch.later(self.collect_count));
         self.collect_count += 1;
         let (cx, mut scratch) = (self.cx, Scratch::default());

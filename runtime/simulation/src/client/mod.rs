@@ -27,11 +27,11 @@ use fedround_ir::fed::{Op, Value};
 use fedround_passes::schedule::Block;
 use fedround_random::{Drawer, LocalEpoch, StreamKey};
 
-use crate::context::{RoundContext, missing};
+use crate::context::{RoundContext, missing, value_or_constant};
 use crate::error::RunError;
-use crate::interpreter::{named_streams, run_block, value_or_constant};
+use crate::interpreter::{named_streams, run_block};
 use crate::state::PerClientStates;
-use crate::value::batching::{leaves, stack, unstack, unstack_copy};
+use crate::value::batching::{leaves, stack_group, unstack, unstack_copy};
 use crate::value::{Env, RuntimeValue};
 
 /// The result of a `fed.map` for one client.
@@ -91,65 +91,53 @@ pub(crate) struct ClientGroup<'a> {
     slots: Slots,
 }
 
-/// A group of clients and the `fed.map` that runs for them on one device.
-pub(crate) struct GroupJob<'a> {
-    /// The context of the group's device.
-    pub cx: RoundContext<'a>,
-    /// The clients' states before the map.
-    pub states: &'a PerClientStates,
-    pub op: &'a Op,
-    pub body: &'a Block,
-    /// The number of the map within the round, from 0.
-    pub map: usize,
-    /// The clients' numbers.
-    pub ids: &'a [usize],
-    /// How often each client appeared earlier in the map's list of clients.
-    pub turns: &'a [usize],
-    /// The arguments of the body after the client itself, stacked over the group.
-    pub args: Vec<RuntimeValue>,
-    /// Values of the server that the body reads. Only maps that run on the server read any.
-    pub server_values: &'a [(Value, RuntimeValue)],
-}
-
-/// Runs the body of a `fed.map` for a group of clients, and returns an outcome for each.
-pub(crate) fn run(job: GroupJob<'_>) -> Result<Vec<ClientOutcome>, RunError> {
-    let GroupJob {
-        cx,
-        states,
-        op,
-        body,
-        map,
-        ids,
-        turns,
-        args,
-        server_values,
-    } = job;
-    let mut env = Env::new(cx.program.schedule().module.types.len());
-    for (v, value) in server_values {
-        env.set(*v, value.clone());
+impl<'a> ClientGroup<'a> {
+    /// A group of clients on the device of `cx`, before a map. `map` is the number of the map within the round, from 0,
+    /// and `turns` says how often each client appeared earlier in the map's list of clients.
+    pub fn new(
+        cx: RoundContext<'a>,
+        states: &'a PerClientStates,
+        map: usize,
+        (ids, turns): (&'a [usize], &'a [usize]),
+    ) -> Self {
+        Self {
+            cx,
+            ids,
+            states,
+            pending_states: HashMap::new(),
+            encoded: HashMap::new(),
+            losses: vec![],
+            steps: vec![0; ids.len()],
+            turns,
+            map,
+            draw_counts: vec![0; ids.len()],
+            named: HashMap::new(),
+            active: None,
+            in_batch_loop: false,
+            epoch: LocalEpoch { map, epoch: 0 },
+            collect_count: 0,
+            slots: Slots::default(),
+        }
     }
-    let values = std::iter::once(RuntimeValue::Client).chain(args);
-    env.set_all(&body.args, values);
-    let mut clients = ClientGroup {
-        cx,
-        ids,
-        states,
-        pending_states: HashMap::new(),
-        encoded: HashMap::new(),
-        losses: vec![],
-        steps: vec![0; ids.len()],
-        turns,
-        map,
-        draw_counts: vec![0; ids.len()],
-        named: HashMap::new(),
-        active: None,
-        in_batch_loop: false,
-        epoch: LocalEpoch { map, epoch: 0 },
-        collect_count: 0,
-        slots: Slots::default(),
-    };
-    run_block(&mut clients, cx, body, &mut env)?;
-    clients.into_outcomes(op, body, &env)
+
+    /// Runs the body of a `fed.map`, and returns an outcome for each client. `args` are the arguments of the body after
+    /// the client itself, stacked over the group. Only maps that run on the server read values of the server.
+    pub fn run(
+        mut self,
+        (op, body): (&Op, &Block),
+        args: Vec<RuntimeValue>,
+        server_values: &[(Value, RuntimeValue)],
+    ) -> Result<Vec<ClientOutcome>, RunError> {
+        let cx = self.cx;
+        let mut env = Env::new(cx.program.schedule().module.types.len());
+        for (v, value) in server_values {
+            env.set(*v, value.clone());
+        }
+        // The first argument is the client, which is no value: operations know the group's clients.
+        env.set_all(body.args.get(1..).unwrap_or_default(), args);
+        run_block(&mut self, cx, body, &mut env)?;
+        self.into_outcomes(op, body, &env)
+    }
 }
 
 impl ClientGroup<'_> {
@@ -204,53 +192,48 @@ impl ClientGroup<'_> {
         self.ids.len() == 1
     }
 
-    /// Computes a value of each client, and stacks them.
+    /// Computes a value of each client, and [stacks](stack_group) them.
     fn for_each_client(
         &self,
         op: &Op,
         of: impl Fn(usize) -> Result<RuntimeValue, RunError>,
     ) -> Result<RuntimeValue, RunError> {
-        if self.is_single() {
-            return of(self.ids[0]);
-        }
         let own = self.ids.iter().map(|&id| of(id));
-        let own: Vec<RuntimeValue> = own.collect::<Result<_, _>>()?;
-        stack(&own, self.cx.program.device()).ok_or_else(|| missing(op, "tensor"))
+        let own = own.collect::<Result<_, _>>()?;
+        stack_group(own, self.cx.program.device()).ok_or_else(|| missing(op, "tensor"))
     }
 
-    /// The key of each client's next draw from a named stream. Counts one more draw for the active clients.
-    fn named_keys(&mut self, name: &str) -> Vec<StreamKey> {
-        let none = || vec![0; self.ids.len()];
-        let draws = self.named.entry(name.to_owned()).or_insert_with(none);
-        let mut keys = Vec::with_capacity(draws.len());
-        for (k, drawn) in draws.iter_mut().enumerate() {
-            let drawer = Drawer::Client {
-                client: self.ids[k],
-                map: self.map,
-                turn: self.turns[k],
-            };
-            keys.push(named_streams::draw_key(self.cx, name, drawer, *drawn));
-            *drawn += u64::from(self.active.as_ref().is_none_or(|active| active[k]));
-        }
-        keys
+    /// The key of each client's next draw from a stream, after `drawn` earlier ones. Counts one more draw for the active
+    /// clients.
+    fn next_keys(&self, stream: StreamKey, drawn: &mut [u64]) -> Vec<StreamKey> {
+        let clients = self.ids.iter().zip(self.turns).zip(drawn).enumerate();
+        let keys = clients.map(|(k, ((&client, &turn), drawn))| {
+            let (map, before) = (self.map, *drawn);
+            *drawn += u64::from(self.is_active(k));
+            stream.with_drawer(Drawer::Client { client, map, turn }, before)
+        });
+        keys.collect()
     }
 
-    /// Draws a value for each client with its key, and stacks them.
+    /// Whether the `k`-th client takes the present step.
+    fn is_active(&self, k: usize) -> bool {
+        self.active.as_ref().is_none_or(|active| active[k])
+    }
+
+    /// Draws a value for each client from a named stream, and [stacks](stack_group) them.
     fn draw_for_each(
-        &self,
+        &mut self,
         op: &Op,
-        keys: &[StreamKey],
+        name: &str,
         draw: impl Fn(StreamKey) -> Result<RuntimeValue, RunError>,
     ) -> Result<RuntimeValue, RunError> {
-        let mut own = keys
-            .iter()
-            .map(|key| draw(*key))
-            .collect::<Result<Vec<_>, _>>()?;
-        let value = match own.len() {
-            1 => own.pop(),
-            _ => stack(&own, self.cx.program.device()),
-        };
-        value.ok_or_else(|| missing(op, "number"))
+        let none = || vec![0; self.ids.len()];
+        let mut drawn = self.named.remove(name).unwrap_or_else(none);
+        let keys = self.next_keys(named_streams::stream_key(self.cx, name), &mut drawn);
+        self.named.insert(name.to_owned(), drawn);
+        let own = keys.into_iter().map(draw);
+        let own = own.collect::<Result<_, _>>()?;
+        stack_group(own, self.cx.program.device()).ok_or_else(|| missing(op, "number"))
     }
 
     /// Labels that name the client: each client's number, once for each row of its features.

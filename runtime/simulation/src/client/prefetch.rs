@@ -46,13 +46,9 @@ impl<'a> BatchSteps<'a> {
         (first_epoch, epochs): (LocalEpoch, usize),
         size: usize,
     ) -> Result<Self, RunError> {
-        let own = ids
-            .iter()
-            .map(|&id| match &cx.dataset.client_indices[id][..] {
-                [] => Err(RunError::NoExamples { client: id }),
-                examples => Ok(Batches::new(examples, size)),
-            });
-        let batches: Vec<Batches<'a>> = own.collect::<Result<_, _>>()?;
+        let own = ids.iter();
+        let own = own.map(|&id| Ok(Batches::new(cx.examples_of(id)?, size)));
+        let batches: Vec<Batches<'a>> = own.collect::<Result<_, RunError>>()?;
         let most = batches.iter().map(|own| epochs * own.per_epoch()).max();
         let mut this = Self {
             cx,

@@ -13,7 +13,7 @@ use super::loop_body::LoopSteps;
 use super::replay_inputs::Entry;
 use crate::error::RunError;
 use crate::interpreter::Interpreter;
-use crate::loop_form::{Body, LoopForm, PlainReason, Runner};
+use crate::loop_form::{LoopForm, PlainReason, Runner};
 use crate::value::{Env, RuntimeValue};
 use fedround_exec::capture::{InputRole, StepCache, StepLayout};
 use fedround_exec::program::{Segment, Variant};
@@ -66,16 +66,16 @@ impl ClientGroup<'_> {
         values: &[RuntimeValue],
         loop_steps: LoopSteps,
     ) -> Result<Analysis<'r, 'b>, RunError> {
-        let LoopForm { body: own, next } =
-            match LoopForm::of(self.cx.program, control, body, Runner::Client) {
-                Ok(form) => form,
-                Err(why) => return Ok(Analysis::Plain(why)),
-            };
-        let Body {
+        let form = LoopForm::of(self.cx.program, control, body, Runner::Client);
+        let LoopForm {
             index,
             constants,
             per_step_reads,
-        } = own;
+            next,
+        } = match form {
+            Ok(form) => form,
+            Err(why) => return Ok(Analysis::Plain(why)),
+        };
         if !loop_steps.all_active {
             return Ok(Analysis::Plain(PlainReason::SitOut));
         }
@@ -163,13 +163,7 @@ impl Replayable<'_, '_> {
                 (false, 1) => own.next().map(RuntimeValue::Tensor),
                 _ => Some(RuntimeValue::Params(own.collect())),
             };
-            value.map(|value| {
-                if is_single {
-                    value
-                } else {
-                    RuntimeValue::stacked(value)
-                }
-            })
+            value.map(|value| RuntimeValue::stacked_if(!is_single, value))
         };
         self.carried.iter().filter_map(value).collect()
     }

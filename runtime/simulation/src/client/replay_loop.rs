@@ -273,22 +273,4 @@ impl ClientGroup<'_> {
         }
         Ok(())
     }
-
-    /// Runs a loop operation by operation, and counts its steps under the reason.
-    pub(crate) fn run_without_replay(
-        &mut self,
-        (op, body): (&Op, &Block),
-        env: &mut Env,
-        steps: &mut dyn Iterator<Item = Result<GroupBatch, RunError>>,
-        mut values: Vec<RuntimeValue>,
-        (step_cache, why): (&StepCache, &str),
-    ) -> Result<Vec<RuntimeValue>, RunError> {
-        let mut count = 0;
-        for batches in steps {
-            values = self.step(op, body, env, batches?, values)?;
-            count += 1;
-        }
-        step_cache.count_plain(why, count);
-        Ok(values)
-    }
 }

@@ -9,16 +9,17 @@ use super::ClientGroup;
 use crate::context::{missing, state_or_zeros};
 use crate::error::RunError;
 use crate::value::RuntimeValue;
-use crate::value::batching::{select_active, stack, unstack};
+use crate::value::batching::{select_active, stack_group, unstack};
 
 impl ClientGroup<'_> {
-    /// Reads a client state: as this map set it, or else as it was before the map, or else zeros.
-    pub(super) fn read_state(&self, op: &Op, name: &str) -> Result<RuntimeValue, RunError> {
-        self.current_state(op, name, op.results[0])
-    }
-
-    /// A client state, of the kind of a value.
-    fn current_state(&self, op: &Op, name: &str, like: Value) -> Result<RuntimeValue, RunError> {
+    /// Reads a client state, of the kind of the value `like`: as this map set it, or else as it was before the map, or
+    /// else zeros.
+    pub(super) fn current_state(
+        &self,
+        op: &Op,
+        name: &str,
+        like: Value,
+    ) -> Result<RuntimeValue, RunError> {
         if let Some(value) = self.pending_states.get(name) {
             return Ok(value.clone());
         }
@@ -63,11 +64,7 @@ impl ClientGroup<'_> {
             };
             own.push(value.ok_or_else(|| missing(op, "first value"))?);
         }
-        let value = if self.is_single() {
-            own.pop()
-        } else {
-            stack(&own, self.cx.program.device())
-        };
+        let value = stack_group(own, self.cx.program.device());
         let value = value.ok_or_else(|| missing(op, "first value"))?;
         self.pending_states.insert(name.to_owned(), value.clone());
         Ok(value)

@@ -3,17 +3,14 @@
 use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
 use fedround_data::Examples;
-use fedround_data::augment::Augment;
 use fedround_data::text::{END, START};
 use fedround_exec::tensor::{from_floats, from_ints, read};
 use fedround_ir::tensor::TensorType;
 use fedround_models::{Beam, Words};
 use fedround_random::{Purpose, StreamKey};
 
-use super::images;
+use super::{Inference, in_batches};
 use crate::error::RunError;
-use crate::workers::Workers;
-use fedround_exec::Program;
 use fedround_exec::executor::Slots;
 
 /// The number of images that a worker decodes at the same time.
@@ -28,37 +25,16 @@ pub struct Search {
     pub longest: usize,
 }
 
-/// A model that generates captions.
-pub(crate) struct Describe<'a> {
-    pub program: &'a Program,
-    pub model: &'a [DispatchTensor],
-    pub augment: &'a Augment,
-    /// The seed and the round, for random numbers that the model draws in inference.
-    pub at: (u64, usize),
-}
-
-impl Describe<'_> {
-    /// The ids of the words of each image's caption, without start and end.
+impl Inference<'_> {
+    /// The ids of the words of each image's caption by the first model, without start and end.
     ///
     /// The model must have the functions `encode_image`, `start` and `step`, as
     /// [`Captioner`](fedround_models::Captioner) has.
-    pub fn all(
-        &self,
-        examples: &Examples,
-        search: Search,
-        workers: &Workers,
-    ) -> Result<Vec<Vec<i32>>, RunError> {
-        let chunks = examples.len().div_ceil(CHUNK);
-        let found = workers.run(chunks, |i| {
-            let last = ((i + 1) * CHUNK).min(examples.len());
-            let indices: Vec<usize> = (i * CHUNK..last).collect();
-            self.captions_of_chunk(examples, &indices, search, i)
+    pub fn captions(&self, examples: &Examples, search: Search) -> Result<Vec<Vec<i32>>, RunError> {
+        let captions = in_batches(self.workers, examples, CHUNK, |i, indices| {
+            self.captions_of_chunk(examples, indices, search, i)
         });
-        let mut all = vec![];
-        for captions in found {
-            all.extend(captions?);
-        }
-        Ok(all)
+        Ok(captions?.concat())
     }
 
     /// The captions of a chunk of images.
@@ -75,10 +51,10 @@ impl Describe<'_> {
             chunk,
             slots: Slots::default(),
         };
-        let x = images(self.program, examples, indices, &self.augment.fixed())?;
+        let x = self.images(examples, indices)?;
         let x_type = self.program.model().input(indices.len());
         let (places, shape) = calls.call("encode_image", vec![(x, x_type)])?;
-        let (first, [_, wide]) = calls.start(&places, &shape)?;
+        let (first, wide) = calls.start(&places, &shape)?;
 
         let width = search.beam.max(1);
         let words = Words {
@@ -157,7 +133,7 @@ fn row_size(found: Vec<usize>, rows: usize, wide: usize) -> Result<usize, RunErr
 
 /// Calls of the model's functions.
 struct Calls<'a> {
-    of: &'a Describe<'a>,
+    of: &'a Inference<'a>,
     chunk: usize,
     slots: Slots,
 }
@@ -176,7 +152,8 @@ impl Calls<'_> {
         let keys = [key.with(self.chunk)];
         let supplies = function.supplies.tensors(&keys, None, program.device());
         let supplies: Vec<_> = supplies.collect();
-        let inputs = self.of.model.iter().cloned().chain(inputs).chain(supplies);
+        let model = self.of.models.first().copied().unwrap_or_default();
+        let inputs = model.iter().cloned().chain(inputs).chain(supplies);
         let outputs = function
             .plan
             .run(program.device(), inputs, &mut self.slots)?;
@@ -211,18 +188,14 @@ impl Calls<'_> {
         Ok((next, row_size(found, rows, wide)?))
     }
 
-    /// Calls `start`, and returns the decoder's first states, one after another, and their shape.
-    fn start(
-        &mut self,
-        places: &[f32],
-        shape: &[usize],
-    ) -> Result<(Vec<f32>, [usize; 2]), RunError> {
+    /// Calls `start`, and returns the decoder's first states, one after another, and the size of a state.
+    fn start(&mut self, places: &[f32], shape: &[usize]) -> Result<(Vec<f32>, usize), RunError> {
         let device = self.of.program.device();
         let places = from_floats(places.to_vec(), shape, device);
         let (first, shape) = self.call("start", vec![(places, TensorType::f32(shape.to_vec()))])?;
         let rows = shape.first().copied().unwrap_or_default();
         let wide = first.len() / rows.max(1);
-        Ok((first, [rows, wide]))
+        Ok((first, wide))
     }
 }
 

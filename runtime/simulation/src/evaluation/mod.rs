@@ -14,6 +14,7 @@ use fedround_exec::tensor::{from_floats, from_ints, read};
 use fedround_random::{Purpose, StreamKey};
 
 use self::counts::Counts;
+use crate::columns::gather_numbers;
 use crate::error::RunError;
 use crate::workers::Workers;
 use fedround_exec::Program;
@@ -60,11 +61,10 @@ impl Inference<'_> {
     /// number for each class, or of a language model for each token.
     pub fn evaluate(&self, examples: &Examples, classes: usize) -> Result<Evaluation, RunError> {
         let objective = self.program.model().objective();
-        let parts = self.workers.run(self.batches(examples), |i| {
-            let indices = self.indices(examples, i);
-            let logits = self.batch_logits(examples, i, &indices)?;
+        let parts = in_batches(self.workers, examples, self.batch, |i, indices| {
+            let logits = self.batch_logits(examples, i, indices)?;
             let mut labels = vec![0; indices.len()];
-            examples.gather_labels_into(&indices, &mut labels);
+            examples.gather_labels_into(indices, &mut labels);
             check_labels(&labels, classes)?;
             let mut counts = Counts::new(classes);
             match objective.target.as_str() {
@@ -73,17 +73,15 @@ impl Inference<'_> {
                     counts.labels(&logits, &labels);
                 }
                 column => {
-                    let (ids, _) = words(examples, column, &indices)?;
+                    let (ids, _) = words(examples, column, indices)?;
                     check_token_outputs(logits.len(), &ids)?;
                     counts.words(&logits, &ids, &labels);
                 }
             }
-            Ok::<_, RunError>(counts)
-        });
+            Ok(counts)
+        })?;
         let mut total = Counts::new(classes);
-        for part in parts {
-            total.add(part?);
-        }
+        parts.into_iter().for_each(|part| total.add(part));
         Ok(total.evaluation())
     }
 
@@ -93,21 +91,10 @@ impl Inference<'_> {
     ///
     /// As [`evaluate`](Self::evaluate).
     pub fn logits(&self, examples: &Examples) -> Result<Vec<f32>, RunError> {
-        let parts = self.workers.run(self.batches(examples), |i| {
-            self.batch_logits(examples, i, &self.indices(examples, i))
+        let parts = in_batches(self.workers, examples, self.batch, |i, indices| {
+            self.batch_logits(examples, i, indices)
         });
-        let parts: Vec<Vec<f32>> = parts.into_iter().collect::<Result<_, _>>()?;
-        Ok(parts.concat())
-    }
-
-    /// The number of batches.
-    fn batches(&self, examples: &Examples) -> usize {
-        examples.len().div_ceil(self.batch)
-    }
-
-    /// The indices of the examples of the `i`-th batch.
-    fn indices(&self, examples: &Examples, i: usize) -> Vec<usize> {
-        (i * self.batch..((i + 1) * self.batch).min(examples.len())).collect()
+        Ok(parts?.concat())
     }
 
     /// The logits of the `i`-th batch.
@@ -119,19 +106,18 @@ impl Inference<'_> {
     ) -> Result<Vec<f32>, RunError> {
         let (program, (seed, round)) = (self.program, self.at);
         let forward = program.forward(indices.len())?;
-        let mut inputs = vec![images(program, examples, indices, &self.augment.fixed())?];
+        let mut inputs = vec![self.images(examples, indices)?];
         for name in &program.model().objective().inputs {
             let (ids, shape) = words(examples, name, indices)?;
             inputs.push(from_ints(ids, &shape, program.device()));
         }
         let key = StreamKey::new(seed, Purpose::Evaluation).with(round);
         let keys = [key.with(i)];
-        let supplies = forward.supplies.tensors(&keys, None, program.device());
-        let supplies: Vec<_> = supplies.collect();
+        inputs.extend(forward.supplies.tensors(&keys, None, program.device()));
         let slots = &mut Slots::default();
         let mut mean: Vec<f32> = vec![];
         for model in self.models {
-            let inputs = model.iter().chain(&inputs).chain(&supplies).cloned();
+            let inputs = model.iter().chain(&inputs).cloned();
             let logits = forward.plan.run(program.device(), inputs, slots)?;
             let logits = logits.into_iter().next().map(read).transpose()?;
             add(&mut mean, logits.unwrap_or_default());
@@ -140,25 +126,30 @@ impl Inference<'_> {
         mean.iter_mut().for_each(|z| *z /= models);
         Ok(mean)
     }
+
+    /// The images of examples, after the fixed steps of augmentation.
+    fn images(&self, examples: &Examples, indices: &[usize]) -> Result<DispatchTensor, RunError> {
+        let shape = self.program.model().input(indices.len());
+        let mut x = vec![0.0; shape.len()];
+        let fixed = self.augment.fixed();
+        let augment = (&fixed, Visit::default(), &mut Scratch::default());
+        gather_numbers(examples, "x", indices, augment, &mut x)?;
+        Ok(from_floats(x, &shape.shape, self.program.device()))
+    }
 }
 
-/// The images of examples, after the fixed steps of augmentation.
-pub(crate) fn images(
-    program: &Program,
+/// Runs `work` on batches of `size` examples in parallel, and returns its results in order. It is given the number of
+/// the batch, and the indices of its examples.
+fn in_batches<T: Send>(
+    workers: &Workers,
     examples: &Examples,
-    indices: &[usize],
-    fixed: &Augment,
-) -> Result<DispatchTensor, RunError> {
-    let shape = program.model().input(indices.len());
-    let mut x = vec![0.0; shape.len()];
-    match fixed.is_empty() {
-        true => examples.x().gather_into(indices, &mut x)?,
-        false => {
-            let (scratch, visit) = (&mut Scratch::default(), Visit::default());
-            fixed.gather_into(examples.x(), indices, visit, scratch, &mut x)?;
-        }
-    }
-    Ok(from_floats(x, &shape.shape, program.device()))
+    size: usize,
+    work: impl Fn(usize, &[usize]) -> Result<T, RunError> + Sync,
+) -> Result<Vec<T>, RunError> {
+    let all: Vec<usize> = (0..examples.len()).collect();
+    let batches: Vec<&[usize]> = all.chunks(size).collect();
+    let results = workers.run(batches.len(), |i| work(i, batches[i]));
+    results.into_iter().collect()
 }
 
 /// A column of token ids of examples, and its shape.

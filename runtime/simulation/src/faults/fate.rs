@@ -110,21 +110,17 @@ impl Fates<'_> {
         if failure.stream().unit() < self.faults.dropout {
             return Fate::Fails;
         }
-        let seconds = self.seconds(client, examples, key);
+        let seconds = self.duration(client, examples);
         match self.faults.deadline {
             Some(deadline) if seconds > deadline => Fate::Late,
             _ => Fate::Arrives(seconds),
         }
     }
 
-    /// The virtual seconds that a client's round takes, whether it fails or not.
+    /// The virtual seconds that a client's round takes, whether it fails or not: for computing, and for uploads and
+    /// downloads.
     pub fn duration(&self, client: usize, examples: usize) -> f64 {
         let key = StreamKey::new(self.seed, Purpose::Faults);
-        self.seconds(client, examples, key)
-    }
-
-    /// The virtual seconds that a client's round takes: for computing, and for uploads and downloads.
-    fn seconds(&self, client: usize, examples: usize, key: StreamKey) -> f64 {
         let speed = self.faults.speed.as_ref();
         let speed = speed.map(|of| of.of(client, key.with(SPEED).with(client)));
         let bandwidth = self.faults.bandwidth.as_ref();

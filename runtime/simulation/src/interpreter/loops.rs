@@ -4,8 +4,8 @@ use fedround_exec::tensor::floats;
 use fedround_ir::fed::{Op, Value};
 use fedround_passes::schedule::{Block, Control};
 
-use super::{Interpreter, run_block, value_or_constant};
-use crate::context::{RoundContext, missing};
+use super::{Interpreter, run_block};
+use crate::context::{RoundContext, missing, read_or_constant, value_or_constant};
 use crate::error::RunError;
 use crate::value::{Env, RuntimeValue};
 
@@ -32,8 +32,8 @@ pub(crate) fn yielded_values(
     env: &mut Env,
 ) -> Result<Vec<RuntimeValue>, RunError> {
     let yielded = |(v, &moves): (&Value, &bool)| {
-        let value = env.read(*v, if moves { std::slice::from_ref(v) } else { &[] });
-        value.or_else(|| cx.program.real(*v).map(RuntimeValue::Number))
+        let last_uses = if moves { std::slice::from_ref(v) } else { &[] };
+        read_or_constant(cx, *v, env, last_uses)
     };
     let yields = body.yields.iter().zip(&body.moves);
     let values: Option<Vec<RuntimeValue>> = yields.map(yielded).collect();
@@ -62,8 +62,7 @@ pub(crate) fn repeat_from(
     mut values: Vec<RuntimeValue>,
 ) -> Result<(), RunError> {
     let op = &control.op;
-    let times = cx.program.index(op.operands[0]);
-    let times = times.ok_or_else(|| missing(op, "count"))?;
+    let times = cx.count(op, 0)?;
     let counts_before = match control.settles {
         Some(_) => interpreter.draw_counts().to_vec(),
         None => vec![],

@@ -67,59 +67,52 @@ pub(crate) fn run_block(
     Ok(())
 }
 
-/// The inputs of a compute segment, in order.
-#[derive(Default)]
-struct SegmentOperands {
-    tensors: Vec<DispatchTensor>,
-    /// For each input value, whether it has a client axis.
-    each: Vec<bool>,
-    /// The number of examples of each batch among the inputs.
-    batches: Vec<usize>,
-    /// The shapes for one client of the features and labels among the inputs.
-    rows: Vec<Vec<usize>>,
-}
-
-/// Reads the inputs of a segment from the environment.
+/// Reads the inputs of a compute segment from the environment: their tensors in order, and the variant for their
+/// shapes, as if all clients shared the inputs.
 fn segment_inputs(
     cx: RoundContext<'_>,
-    compute: &Compute,
+    index: usize,
     env: &mut Env,
     last_uses: &[Value],
-) -> Result<SegmentOperands, RunError> {
+) -> Result<(Vec<DispatchTensor>, Variant), RunError> {
     let device = cx.program.device();
-    let mut read = SegmentOperands {
+    let compute = &cx.program.schedule().segments[index];
+    let mut tensors = Vec::with_capacity(16);
+    let mut variant = Variant {
+        segment: index,
+        batches: vec![],
+        rows: vec![],
+        clients: 1,
         each: Vec::with_capacity(compute.ins.len()),
-        tensors: Vec::with_capacity(16),
-        ..SegmentOperands::default()
     };
     for v in &compute.ins {
         let (each, value) = match env.read(*v, last_uses) {
             Some(RuntimeValue::Stacked(value)) => (true, Some(*value)),
             value => (false, value),
         };
-        read.each.push(each);
+        variant.each.push(each);
         match value {
-            Some(RuntimeValue::Params(leaves)) => read.tensors.extend(leaves),
+            Some(RuntimeValue::Params(leaves)) => tensors.extend(leaves),
             Some(RuntimeValue::Batch(examples, columns)) => {
-                read.batches.push(examples);
-                read.tensors.extend(columns);
+                variant.batches.push(examples);
+                tensors.extend(columns);
             }
             Some(RuntimeValue::Tensor(t)) => {
                 if has_rows(cx, *v) {
                     let shape = t.shape();
-                    read.rows
-                        .push(shape.as_slice()[usize::from(each)..].to_vec());
+                    let one = &shape.as_slice()[usize::from(each)..];
+                    variant.rows.push(one.to_vec());
                 }
-                read.tensors.push(t);
+                tensors.push(t);
             }
-            Some(RuntimeValue::Numbers(own)) => read.tensors.push(own.tensor(device)),
+            Some(RuntimeValue::Numbers(own)) => tensors.push(own.tensor(device)),
             Some(RuntimeValue::Number(c)) => {
-                read.tensors.push(from_floats(vec![c as f32], &[1], device))
+                tensors.push(from_floats(vec![c as f32], &[1], device))
             }
             _ => return Err(missing(&compute.ops[0], "tensor")),
         }
     }
-    Ok(read)
+    Ok((tensors, variant))
 }
 
 /// Runs a compute segment, compiled for the shapes of its inputs.
@@ -132,16 +125,11 @@ fn run_segment(
 ) -> Result<(), RunError> {
     let program = cx.program;
     let compute = &program.schedule().segments[index];
-    let read = segment_inputs(cx, compute, env, last_uses)?;
-    let mut inputs = read.tensors;
-    let mut grouped = read.each.contains(&true);
-    let mut variant = Variant {
-        segment: index,
-        batches: read.batches,
-        rows: read.rows,
-        clients: if grouped { interpreter.clients() } else { 1 },
-        each: read.each,
-    };
+    let (mut inputs, mut variant) = segment_inputs(cx, index, env, last_uses)?;
+    let mut grouped = variant.each.contains(&true);
+    if grouped {
+        variant.clients = interpreter.clients();
+    }
     let mut segment = program.segment(&variant)?;
     if segment.supplies.are_random() && variant.clients != interpreter.clients() {
         // Each client draws its own random numbers, even if all inputs are the same for all clients.
@@ -195,12 +183,7 @@ fn bind(
                 None => return Err(missing(&compute.ops[0], "output")),
             },
         };
-        let value = if grouped {
-            RuntimeValue::stacked(value)
-        } else {
-            value
-        };
-        env.set(*v, value);
+        env.set(*v, RuntimeValue::stacked_if(grouped, value));
     }
     for v in &compute.advanced {
         let buffers: Vec<DispatchTensor> = outputs.by_ref().take(buffers.len()).collect();
@@ -258,10 +241,4 @@ fn advance(
         Some(active) => select_active(active, &new, &old, device),
         None => Some(new),
     }
-}
-
-/// A value of the environment, or a constant that is known before the round.
-pub(crate) fn value_or_constant(cx: RoundContext<'_>, v: Value, env: &Env) -> Option<RuntimeValue> {
-    let value = env.peek(v).cloned();
-    value.or_else(|| cx.program.real(v).map(RuntimeValue::Number))
 }

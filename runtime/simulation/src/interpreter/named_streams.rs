@@ -5,16 +5,15 @@
 
 use fedround_exec::tensor::from_ints;
 use fedround_ir::fed::Op;
-use fedround_random::{Drawer, Purpose, StreamKey};
+use fedround_random::{Purpose, StreamKey};
 
-use crate::context::{RoundContext, missing};
+use crate::context::RoundContext;
 use crate::error::RunError;
 use crate::value::RuntimeValue;
 
-/// The key of a draw, after `draws` earlier ones.
-pub(crate) fn draw_key(cx: RoundContext<'_>, name: &str, drawer: Drawer, draws: u64) -> StreamKey {
-    let key = cx.key(Purpose::Named).with_name(name);
-    key.with_drawer(drawer, draws)
+/// The key of a named stream in this round, before the drawer and the number of the draw.
+pub(crate) fn stream_key(cx: RoundContext<'_>, name: &str) -> StreamKey {
+    cx.key(Purpose::Named).with_name(name)
 }
 
 /// `fed.permutation`: a random permutation, as a tensor of indices.
@@ -23,8 +22,7 @@ pub(crate) fn permutation(
     op: &Op,
     key: StreamKey,
 ) -> Result<RuntimeValue, RunError> {
-    let n = op.operands.first().and_then(|v| cx.program.index(*v));
-    let n = n.ok_or_else(|| missing(op, "count"))?;
+    let n = cx.count(op, 0)?;
     let order = fedround_random::permutation(n, key).into_iter();
     let order: Vec<i32> = order.map(|i| i as i32).collect();
     let order = from_ints(order, &[n], cx.program.device());

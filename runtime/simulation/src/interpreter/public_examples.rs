@@ -7,6 +7,7 @@ use fedround_ir::fed::{Kind, Op};
 use fedround_passes::lowering::{Frontend, LowerError};
 use fedround_random::{Purpose, permutation};
 
+use crate::columns::{gather_ids, gather_numbers};
 use crate::context::RoundContext;
 use crate::error::RunError;
 use crate::value::RuntimeValue;
@@ -32,29 +33,15 @@ pub(crate) fn public_column(
     });
     let ty = ty.map_err(CompileError::from)?;
     let device = cx.program.device();
-    let column = || match name {
-        "x" => Ok(examples.x()),
-        name => {
-            let column = examples.column(name);
-            column.ok_or_else(|| RunError::Column(name.to_owned()))
-        }
-    };
     if kind == Kind::Labels {
         let mut ids = vec![0; ty.len()];
-        match name {
-            "y" => examples.gather_labels_into(&rows, &mut ids),
-            _ => column()?.gather_ids_into(&rows, &mut ids)?,
-        }
+        gather_ids(examples, name, &rows, &mut ids)?;
         return Ok(RuntimeValue::Tensor(from_ints(ids, &ty.shape, device)));
     }
     let mut numbers = vec![0.0; ty.len()];
     let fixed = cx.augment.fixed();
-    if name == "x" && !fixed.is_empty() {
-        let (visit, scratch) = (Visit::default(), &mut Scratch::default());
-        fixed.gather_into(column()?, &rows, visit, scratch, &mut numbers)?;
-    } else {
-        column()?.gather_into(&rows, &mut numbers)?;
-    }
+    let augment = (&fixed, Visit::default(), &mut Scratch::default());
+    gather_numbers(examples, name, &rows, augment, &mut numbers)?;
     Ok(RuntimeValue::Tensor(from_floats(
         numbers, &ty.shape, device,
     )))

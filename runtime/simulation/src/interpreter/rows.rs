@@ -16,7 +16,6 @@ use crate::context::{RoundContext, missing};
 use crate::error::RunError;
 use crate::interpreter::loops::{initial_values, yielded_values};
 use crate::interpreter::{Interpreter, run_block};
-use crate::loop_form::Runner;
 use crate::value::batching::apply;
 use crate::value::{Env, RuntimeValue};
 
@@ -29,15 +28,12 @@ pub(crate) fn for_rows(
     env: &mut Env,
 ) -> Result<(), RunError> {
     let op = &control.op;
-    let count = |i: usize| cx.program.index(op.operands[i]);
-    let counts = count(0).zip(count(1));
-    let (epochs, size) = counts.ok_or_else(|| missing(op, "count"))?;
+    let (epochs, size) = (cx.count(op, 0)?, cx.count(op, 1)?);
     let rows = operand_tensors(op, 2..2 + n, env)?;
     let total = row_count(op, &rows)?;
     let mut values = initial_values(cx, control, 2 + n, env)?;
-    // The reason is the same on the server and on clients.
     let steps = epochs * total.div_ceil(size.max(1));
-    cx.count_plain_steps((control, body), Runner::Server, steps);
+    cx.count_plain_steps(control, body, steps);
     for epoch in 0..epochs {
         let order = draw_order(interpreter, cx, total, epoch)?;
         for chosen in order.chunks(size.max(1)) {
@@ -111,10 +107,7 @@ pub(crate) fn concat_rows(op: &Op, rows: Vec<DispatchTensor>) -> Result<RuntimeV
 
 /// The classes of a client's examples, each once, ascending.
 pub(crate) fn local_classes(cx: RoundContext<'_>, client: usize) -> Result<RuntimeValue, RunError> {
-    let indices = &cx.dataset.client_indices[client];
-    if indices.is_empty() {
-        return Err(RunError::NoExamples { client });
-    }
+    let indices = cx.examples_of(client)?;
     let labels = cx.dataset.examples.labels();
     let classes: BTreeSet<u16> = indices.iter().map(|&i| labels[i]).collect();
     let classes: Vec<i32> = classes.into_iter().map(i32::from).collect();

@@ -2,8 +2,6 @@
 //! their weight. Clients and servers that do not run programs of fedround can take part in such rounds, because
 //! requests and replies contain only models, weights and losses.
 
-use std::sync::Arc;
-
 use fedround_exec::Program;
 use fedround_ir::fed::Kind;
 use fedround_passes::lowering::Frontend;
@@ -12,7 +10,7 @@ use fedround_store::TensorBytes;
 
 use super::error::{ContentError, ExchangeError, NoExchange};
 use super::host::PartyHost;
-use super::message::{Attempt, ClientReport, Done, Entry, LOSSES, Reply, Request, Run, Task};
+use super::message::{Attempt, ClientReport, Done, Entry, Reply, Request, Run, Task};
 use super::payload::Payload;
 use super::table::sent_leaves;
 
@@ -76,14 +74,8 @@ impl ModelExchange {
             let found = "keep states or read numbers of the round";
             return Err(other("start from what they receive alone", found));
         }
-        let whole = |kind, without| {
-            let all = || {
-                sent_leaves(program, without)
-                    .into_iter()
-                    .all(|crosses| crosses)
-            };
-            kind == Kind::Params && all()
-        };
+        let whole =
+            |kind, without| kind == Kind::Params && !sent_leaves(program, without).contains(&false);
         let [input] = &region.inputs[..] else {
             return Err(other("receive the model", "receive more, or nothing"));
         };
@@ -166,8 +158,7 @@ impl ModelExchange {
             let weight = entry.tensor(&self.weight);
             reply.numbers.insert(weight, trained.examples.to_bits());
             let losses = TensorBytes::of_floats(&trained.losses, &[trained.losses.len()]);
-            let name = entry.tensor(&LOSSES[1..]);
-            reply.tensors.push((name, Arc::new(losses)));
+            reply.add(entry.losses(), losses);
         }
         Ok(reply)
     }
@@ -225,7 +216,7 @@ impl ModelExchange {
         Ok(TrainedModel {
             model: self.model(&entry.tensor(&self.trained), reply)?,
             examples: number.ok_or(ContentError::Missing { name: weight })?,
-            losses: floats(&entry.tensor(&LOSSES[1..])).unwrap_or_default(),
+            losses: floats(&entry.losses()).unwrap_or_default(),
         })
     }
 
@@ -259,8 +250,7 @@ impl ModelExchange {
                     found: format!("{} numbers", values.len()),
                 });
             }
-            let tensor = Arc::new(TensorBytes::of_floats(values, shape));
-            payload.tensors.push((name, tensor));
+            payload.add(name, TensorBytes::of_floats(values, shape));
         }
         Ok(())
     }

@@ -57,6 +57,11 @@ impl Entry {
             turn => format!("client{}.{turn}/{name}", self.client),
         }
     }
+
+    /// The name of the tensor of this client's losses.
+    pub fn losses(self) -> String {
+        self.tensor(&LOSSES[1..])
+    }
 }
 
 /// The head of a request.

@@ -71,6 +71,11 @@ impl Payload {
         Ok(Self { head, ..self })
     }
 
+    /// Adds a tensor.
+    pub(crate) fn add(&mut self, name: String, tensor: TensorBytes) {
+        self.tensors.push((name, Arc::new(tensor)));
+    }
+
     /// Adds the tensors and numbers of another payload.
     pub(crate) fn extend(&mut self, values: &Self) {
         self.tensors.extend(values.tensors.iter().cloned());

@@ -7,6 +7,7 @@ use fedround_passes::parties::{Region, Split};
 use fedround_passes::schedule::{Block, Control, Item};
 
 use crate::context::missing;
+use crate::controls::controls;
 use crate::error::RunError;
 use crate::regions::MapJob;
 
@@ -69,15 +70,9 @@ pub(super) fn is_round_argument(program: &Program, value: Value) -> bool {
 
 /// The map in a schedule whose code is that of a region. Regions are identified by their client argument.
 pub(super) fn map_of_region(block: &Block, client: Value) -> Option<(&Control, &Block)> {
-    block.items.iter().find_map(|(item, _)| match item {
-        Item::Control(control) => {
-            let body = control.body.as_ref()?;
-            match body.args.first() == Some(&client) {
-                true => Some((&**control, body)),
-                false => map_of_region(body, client),
-            }
-        }
-        Item::Compute(_) => None,
+    controls(block).into_iter().find_map(|control| {
+        let body = control.body.as_ref()?;
+        (body.args.first() == Some(&client)).then_some((control, body))
     })
 }
 

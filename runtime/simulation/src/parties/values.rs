@@ -42,14 +42,14 @@ pub(super) fn write_value(
             let (names, leaves): (Vec<&str>, Vec<DispatchTensor>) = sent
                 .map(|(((leaf, _), tensor), _)| (leaf.as_str(), tensor.clone()))
                 .unzip();
-            let bytes = bytes(&leaves)?.into_iter().map(Arc::new);
-            let names = names.into_iter().map(|leaf| format!("{name}.{leaf}"));
-            message.tensors.extend(names.zip(bytes));
+            for (leaf, own) in names.into_iter().zip(bytes(&leaves)?) {
+                message.add(format!("{name}.{leaf}"), own);
+            }
         }
         (Kind::Scalar | Kind::Tensor | Kind::Labels, RuntimeValue::Tensor(tensor)) => {
-            let bytes = bytes(std::slice::from_ref(tensor))?.into_iter();
-            let named = bytes.map(|bytes| (name.to_owned(), Arc::new(bytes)));
-            message.tensors.extend(named);
+            for own in bytes(std::slice::from_ref(tensor))? {
+                message.add(name.to_owned(), own);
+            }
         }
         (Kind::Scalar, RuntimeValue::Number(x)) => {
             message.numbers.insert(name.to_owned(), x.to_bits());
@@ -68,8 +68,7 @@ pub(super) fn write_encoded(message: &mut Payload, name: &str, encoded: &[u8]) {
         shape: vec![data.len() / WORD],
         data,
     };
-    let name = format!("{name}.encoded");
-    message.tensors.push((name, Arc::new(bytes)));
+    message.add(format!("{name}.encoded"), bytes);
 }
 
 /// The bytes of a 32-bit integer.

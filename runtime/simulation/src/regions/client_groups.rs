@@ -5,12 +5,13 @@ use std::collections::HashMap;
 
 use burn_backend::TensorMetadata;
 use fedround_ir::fed::{FedOp, Kind, Module, OpKind, OptOp, Value};
-use fedround_passes::schedule::{Block, Control, Item};
+use fedround_passes::schedule::{Block, Control};
 
 use crate::context::RoundContext;
+use crate::controls::controls;
 use crate::error::RunError;
 use crate::value::RuntimeValue;
-use crate::value::batching::stack;
+use crate::value::batching::stack_group;
 
 /// A map's operands on one device. Values that all clients share are copied to the device once.
 pub(crate) struct DeviceOperands<'a> {
@@ -70,11 +71,7 @@ impl<'a> DeviceOperands<'a> {
                 Operand::Shared(value) => Some(value.clone()),
                 Operand::PerClient(values) => {
                     let own = members.iter().map(|&i| values[i].clone().move_to(device));
-                    let mut own: Vec<RuntimeValue> = own.collect::<Result<_, _>>()?;
-                    match own.len() {
-                        1 => own.pop(),
-                        _ => stack(&own, device),
-                    }
+                    stack_group(own.collect::<Result<_, _>>()?, device)
                 }
             };
             arguments.push(argument);
@@ -87,7 +84,8 @@ impl<'a> DeviceOperands<'a> {
 /// clients, which cannot be stacked, or it has a loop over batches in a loop over batches, whose steps clients count
 /// differently.
 fn is_ragged(module: &Module, block: &Block) -> bool {
-    any_control(block, &|control| {
+    let walks_batches = |control: &Control| control.op.kind == OpKind::Opt(OptOp::ForBatches);
+    controls(block).into_iter().any(|control| {
         let op = &control.op;
         let values = || op.operands.iter().chain(&op.results);
         let kind = |v: &Value| module.type_of(*v).kind;
@@ -103,28 +101,10 @@ fn is_ragged(module: &Module, block: &Block) -> bool {
             | OpKind::Fed(FedOp::LocalClasses) => true,
             OpKind::Opt(OptOp::ForBatches) => {
                 let body = control.body.as_ref();
-                has_rows() || body.is_some_and(|body| any_control(body, &walks_batches))
+                has_rows() || body.is_some_and(|body| controls(body).into_iter().any(walks_batches))
             }
             kind => kind.state().is_some() && has_rows(),
         }
-    })
-}
-
-fn walks_batches(control: &Control) -> bool {
-    control.op.kind == OpKind::Opt(OptOp::ForBatches)
-}
-
-/// Whether a condition holds of a control operation of a block, or inside one.
-fn any_control(block: &Block, holds: &dyn Fn(&Control) -> bool) -> bool {
-    block.items.iter().any(|(item, _)| match item {
-        Item::Control(control) => {
-            holds(control)
-                || control
-                    .body
-                    .as_ref()
-                    .is_some_and(|body| any_control(body, holds))
-        }
-        Item::Compute(_) => false,
     })
 }
 
@@ -153,23 +133,19 @@ pub(crate) fn assign_groups(
 
 /// Cuts all clients into blocks of at least `min_block` clients, so that a map can run block by block. If the map's
 /// operands are the same for all clients, each block is assigned to the same devices and groups as the whole would be.
-pub(crate) fn client_blocks(
-    devices: &[RoundContext<'_>],
-    clients: usize,
-    min_block: usize,
-) -> Vec<Vec<usize>> {
+pub(crate) fn client_blocks(devices: &[RoundContext<'_>], min_block: usize) -> Vec<Vec<usize>> {
     let Some(main_device) = devices.first() else {
         return vec![];
     };
     let schedule = main_device.program.schedule();
-    let has_ragged_map = any_control(&schedule.round, &|control| {
+    let has_ragged_map = controls(&schedule.round).into_iter().any(|control| {
         let body = control.body.as_ref();
         let body = body.filter(|_| control.op.kind == OpKind::Fed(FedOp::Map));
         body.is_some_and(|body| is_ragged(&schedule.module, body))
     });
     let sizes = group_sizes(devices, has_ragged_map);
     let parts = &main_device.dataset.client_indices;
-    let mut order: Vec<usize> = (0..clients).collect();
+    let mut order: Vec<usize> = (0..main_device.clients()).collect();
     sort_for_groups(&mut order, &sizes, |&k| Reverse(parts[k].len()));
     cut_blocks(&order, &sizes, min_block)
 }

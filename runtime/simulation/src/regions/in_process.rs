@@ -2,17 +2,32 @@
 
 use burn_backend::Backend;
 use burn_dispatch::Dispatch;
+use fedround_passes::schedule::Block;
 
 use super::client_groups::{DeviceOperands, assign_groups};
-use super::state_names::state_names;
 use super::{ClientRunner, LostClients, MapJob, OutcomeSink};
-use crate::client::{self, GroupJob};
+use crate::client::ClientGroup;
 use crate::context::{RoundContext, missing};
+use crate::controls::controls;
 use crate::error::RunError;
 use crate::workers::Workers;
 
 /// How many groups each worker may finish before the server takes their outcomes.
 const AHEAD: usize = 2;
+
+/// The names of the client states that a map's code reads, in order, without repetitions. States that it sets are among
+/// them, because a client that sits out a step needs the old value.
+fn state_names(code: &Block) -> Vec<&str> {
+    let mut names = vec![];
+    for control in controls(code) {
+        if let Some(state) = control.op.kind.state()
+            && !names.contains(&state.name)
+        {
+            names.push(state.name);
+        }
+    }
+    names
+}
 
 /// Runs client code on worker threads.
 pub(crate) struct InProcessRunner<'a> {
@@ -40,17 +55,10 @@ impl ClientRunner for InProcessRunner<'_> {
             let (cx, operands) = (devices[*device], &operands[*device]);
             let of_members = |all: &[usize]| members.iter().map(|&i| all[i]).collect::<Vec<_>>();
             let args = operands.arguments(&cx, members)?;
-            let outcomes = client::run(GroupJob {
-                cx,
-                states: job.states,
-                op,
-                body,
-                map: job.map,
-                ids: &of_members(job.ids),
-                turns: &of_members(job.turns),
-                args: args.ok_or_else(|| missing(op, "tensor of each client"))?,
-                server_values: &operands.server_values,
-            });
+            let args = args.ok_or_else(|| missing(op, "tensor of each client"))?;
+            let (ids, turns) = (of_members(job.ids), of_members(job.turns));
+            let group = ClientGroup::new(cx, job.states, job.map, (&ids, &turns));
+            let outcomes = group.run((op, body), args, &operands.server_values);
             if outcomes.is_err() {
                 // Each thread has a GPU stream of its own. Waiting here keeps errors of later operations from
                 // appearing when the round is repeated on this thread.

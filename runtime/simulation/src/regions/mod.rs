@@ -5,7 +5,6 @@
 
 pub(crate) mod client_groups;
 mod in_process;
-mod state_names;
 
 use std::collections::BTreeSet;
 

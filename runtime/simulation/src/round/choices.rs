@@ -5,11 +5,11 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use fedround_ir::fed::{Choice, Op, Value};
-use fedround_random::{Drawer, Purpose, Stream, StreamKey};
+use fedround_random::{Drawer, Purpose, StreamKey};
 
 use super::server::Server;
 use crate::aggregate::weighted_sum::Weight;
-use crate::context::missing;
+use crate::context::{missing, value_or_constant};
 use crate::error::RunError;
 use crate::interpreter::named_streams;
 use crate::sampling::{bernoulli, by_scores};
@@ -104,9 +104,7 @@ impl Server<'_> {
     pub(super) fn restrict(&self, op: &Op, env: &Env) -> Result<RuntimeValue, RunError> {
         let missing = || missing(op, "value of each client of the cohort");
         let of = env.peek(op.operands[0]).ok_or_else(missing)?;
-        let (RuntimeValue::Clients(ids, _) | RuntimeValue::Broadcast(ids, _)) = of else {
-            return Err(missing());
-        };
+        let ids = of.clients().ok_or_else(missing)?;
         let known: HashSet<usize> = ids.iter().copied().collect();
         let wanted = cohort(op, 1, env)?;
         let left = wanted
@@ -155,22 +153,14 @@ impl Server<'_> {
     pub(super) fn named_key(&mut self, name: &str) -> StreamKey {
         let draws = self.counters.named.entry(name.to_owned()).or_default();
         *draws += 1;
-        named_streams::draw_key(self.cx, name, Drawer::Server, *draws - 1)
-    }
-
-    /// The server's next draw from a named stream.
-    pub(super) fn named(&mut self, name: &str) -> Stream {
-        self.named_key(name).stream()
+        named_streams::stream_key(self.cx, name).with_drawer(Drawer::Server, *draws - 1)
     }
 
     /// A number of the server, in host memory.
     pub(super) fn number(&self, op: &Op, of: Value, env: &Env) -> Result<f64, RunError> {
-        let known = self.cx.program.real(of).map(RuntimeValue::Number);
-        let value = env.peek(of).cloned().or(known);
+        let value = value_or_constant(self.cx, of, env);
         let value = value.ok_or_else(|| missing(op, "number"))?;
-        let numbers = Weight::numbers(&[Weight::of_scalar(&value)])?;
-        let number = numbers.first().copied();
-        number.ok_or_else(|| missing(op, "number"))
+        Weight::of_scalar(&value).number()
     }
 
     /// How many clients an operation chooses: its second operand, rounded, or 0 if it is negative.
@@ -199,8 +189,8 @@ impl Server<'_> {
                 (Arc::clone(ids), Weight::numbers(&weights)?)
             }
             Some(RuntimeValue::Broadcast(ids, value)) => {
-                let number = Weight::numbers(&[Weight::of_scalar(value)])?;
-                (Arc::clone(ids), number.repeat(ids.len()))
+                let number = Weight::of_scalar(value).number()?;
+                (Arc::clone(ids), vec![number; ids.len()])
             }
             _ => return Err(missing(op, "number of each client")),
         };

@@ -75,8 +75,7 @@ impl Server<'_> {
         if self.cx.late_client.is_some() {
             return Err(RunError::LateInPasses { loc: op.loc });
         }
-        let m = op.operands.first().and_then(|v| self.cx.program.index(*v));
-        let m = m.ok_or_else(|| missing(op, "count"))?;
+        let m = self.cx.count(op, 0)?;
         if m == 0 {
             let why = "`reshuffled(0)` has no clients; give it a count above 0";
             return Err(RunError::Empty { why, loc: op.loc });
@@ -162,9 +161,7 @@ impl Server<'_> {
 
     /// Both operands of an operation, as counts.
     pub(super) fn counts(&self, op: &Op) -> Result<(usize, usize), RunError> {
-        let count = |i: usize| self.cx.program.index(op.operands[i]);
-        let counts = count(0).zip(count(1));
-        counts.ok_or_else(|| missing(op, "count"))
+        Ok((self.cx.count(op, 0)?, self.cx.count(op, 1)?))
     }
 
     /// `fed.within` and `fed.outside`: the clients whose numbers are within a range, or outside it.
@@ -182,7 +179,7 @@ impl Server<'_> {
             return Err(RunError::NoClient {
                 clients: self.cx.clients(),
                 // With this many clients, the cohort has one: the first of the range, or the first after it.
-                least: first.saturating_add(if inside { 1 } else { count + 1 }),
+                least: first.saturating_add(if inside { 1 } else { count.saturating_add(1) }),
                 loc: op.loc,
             });
         }

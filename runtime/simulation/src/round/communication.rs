@@ -3,10 +3,10 @@
 use fedround_exec::tensor::{from_ints, transfer};
 use std::sync::Arc;
 
-use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
 use fedround_ir::fed::{FedOp, Op, OpKind, Reduce, Value};
 
+use super::gathered_values::values_of_clients;
 use super::observer::show_all;
 use super::server::Server;
 use crate::aggregate::reduction::{Reduction, bytes};
@@ -101,12 +101,8 @@ impl Server<'_> {
         value: &RuntimeValue,
         env: &Env,
     ) -> Result<RuntimeValue, RunError> {
-        let of = env.peek(op.operands[1]);
-        let (
-            Some(RuntimeValue::Clients(ids, _) | RuntimeValue::Broadcast(ids, _)),
-            RuntimeValue::Clients(_, all),
-        ) = (of, value)
-        else {
+        let of = env.peek(op.operands[1]).and_then(RuntimeValue::clients);
+        let (Some(ids), RuntimeValue::Clients(_, all)) = (of, value) else {
             return Err(missing(op, "value of each client"));
         };
         // The results of one value are next to each other.
@@ -134,12 +130,9 @@ impl Server<'_> {
             RuntimeValue::Tensor(t) => t.shape().as_slice().first().copied(),
             _ => None,
         };
-        let counts: Option<Vec<usize>> = match env.peek(op.operands[0]) {
-            Some(RuntimeValue::Clients(_, values)) => values.iter().map(rows).collect(),
-            Some(RuntimeValue::Broadcast(ids, value)) => ids.iter().map(|_| rows(value)).collect(),
-            _ => None,
-        };
-        let counts = counts.ok_or_else(|| missing(op, "features or labels"))?;
+        let of = env.peek(op.operands[0]).and_then(RuntimeValue::by_client);
+        let counts = of.and_then(|(_, values)| values.into_iter().map(rows).collect());
+        let counts: Vec<usize> = counts.ok_or_else(|| missing(op, "features or labels"))?;
         let counts = counts.iter().enumerate();
         let positions: Vec<i32> = counts.flat_map(|(i, n)| vec![i as i32; *n]).collect();
         let shape = [positions.len()];
@@ -160,16 +153,9 @@ impl Server<'_> {
             RuntimeValue::Tensor(t) => Ok(transfer(t.clone(), self.cx.program.device())?),
             _ => Err(missing(op, "features or labels")),
         };
-        let all: Result<Vec<DispatchTensor>, RunError> = match env.peek(op.operands[0]) {
-            Some(RuntimeValue::Clients(_, values)) => values.iter().map(rows).collect(),
-            Some(RuntimeValue::Broadcast(ids, value)) => ids.iter().map(|_| rows(value)).collect(),
-            _ => Err(missing(op, "value of each client")),
-        };
-        let all = all?;
-        if all.is_empty() {
-            return Err(RunError::nobody());
-        }
-        concat_rows(op, all)
+        let (_, values) = values_of_clients(op, 0, env)?;
+        let all = values.into_iter().map(rows);
+        concat_rows(op, all.collect::<Result<_, RunError>>()?)
     }
 }
 

@@ -21,18 +21,15 @@ use crate::interpreter::has_rows;
 use crate::value::batching::apply;
 use crate::value::{Env, RuntimeValue};
 
-/// The values of an operand, one for each client of its cohort.
-fn values_of_clients<'e>(
+/// The values of an operand, one for each client of its cohort, of whom there is at least one.
+pub(super) fn values_of_clients<'e>(
     op: &Op,
     operand: usize,
     env: &'e Env,
 ) -> Result<(Arc<[usize]>, Vec<&'e RuntimeValue>), RunError> {
-    let (ids, values): (_, Vec<&RuntimeValue>) =
-        match op.operands.get(operand).map(|v| env.peek(*v)) {
-            Some(Some(RuntimeValue::Clients(ids, values))) => (ids, values.iter().collect()),
-            Some(Some(RuntimeValue::Broadcast(ids, value))) => (ids, vec![value; ids.len()]),
-            _ => return Err(missing(op, "value of each client")),
-        };
+    let value = op.operands.get(operand).and_then(|v| env.peek(*v));
+    let by_client = value.and_then(RuntimeValue::by_client);
+    let (ids, values) = by_client.ok_or_else(|| missing(op, "value of each client"))?;
     if values.is_empty() {
         return Err(RunError::nobody());
     }

@@ -5,7 +5,7 @@ use fedround_random::{Purpose, StreamKey};
 
 use crate::context::RoundContext;
 use crate::error::RunError;
-use crate::init_parameters;
+use crate::init_parameters::initial_values;
 use crate::simulation::upload;
 use crate::value::RuntimeValue;
 
@@ -22,7 +22,7 @@ pub(super) fn initial_params(
             .word(),
     };
     let model = cx.program.model();
-    let values = init_parameters::parameters(&model.model().leaves(), seed)?;
+    let values = initial_values(&model.model().leaves(), seed)?;
     Ok(RuntimeValue::Params(upload(
         model.parameters(),
         values,

@@ -3,6 +3,7 @@
 //! A map over gathered values runs on the server, once for each client. Its code may also read values of the
 //! server.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use burn::tensor::DispatchTensor;
@@ -126,8 +127,8 @@ impl Server<'_> {
                 return Err(RunError::Diverged { round, what });
             }
         }
-        for (reduction, running) in control.reductions.iter().zip(results.running) {
-            let value = running.finish(self.cx.program, reduction)?;
+        for (reduction, own) in control.reductions.iter().zip(results.reductions) {
+            let value = own.running.finish(self.cx.program, reduction)?;
             env.set(reduction.results[0], value);
         }
         // In a loop of the server, each iteration uploads new values.
@@ -172,15 +173,20 @@ struct Results {
     state: Vec<((usize, String), Vec<DispatchTensor>)>,
     /// For each result of the map, the value of each client. Empty if reductions consume the results.
     columns: Vec<Vec<Option<RuntimeValue>>>,
-    /// For each reduction, its value and then its weight, if it has one, each with its index among the values that
-    /// a client yields.
-    sources: Vec<Vec<(Value, usize)>>,
-    /// The reductions in progress, in the order of `sources`.
-    running: Vec<Reduction>,
+    /// The reductions that consume the results while the map runs.
+    reductions: Vec<MapReduction>,
     /// The bytes on the wire of the values that reductions consume.
     bytes: u64,
     /// Whether the states that parties keep are finite.
     finite: bool,
+}
+
+/// A reduction that consumes results of a map. Values come with their index among those that a client yields.
+struct MapReduction {
+    running: Reduction,
+    value: (Value, usize),
+    /// `None` of a reduction without weights.
+    weight: Option<(Value, usize)>,
 }
 
 impl Results {
@@ -197,11 +203,12 @@ impl Results {
             ) {
                 let weight = reduction.operands.get(1);
                 let weight = weight.and_then(|v| Some((*v, position(v)?)));
-                let value = (reduction.operands[0], value);
-                this.sources
-                    .push([value].into_iter().chain(weight).collect());
-                let rows = has_rows(cx, reduction.operands[0]);
-                this.running.push(Reduction::new(*kind, rows));
+                let of = reduction.operands[0];
+                this.reductions.push(MapReduction {
+                    running: Reduction::new(*kind, has_rows(cx, of)),
+                    value: (of, value),
+                    weight,
+                });
             }
         }
         if control.reductions.is_empty() {
@@ -226,31 +233,27 @@ impl Results {
         self.state
             .extend(state.map(|(name, value)| ((id, name), value)));
         for (r, sums) in &outcome.sums {
-            if let (Some(running), Some(sources)) = (self.running.get_mut(*r), self.sources.get(*r))
-            {
-                running.add_sums(sums);
+            if let Some(reduction) = self.reductions.get_mut(*r) {
+                reduction.running.add_sums(sums);
                 // Sums are sent as 64-bit elements, twice the size of a value's.
-                let of = sources.first().map(|(of, _)| *of);
-                self.bytes += of.map_or(0, |of| 2 * cx.program.transferred_bytes(of) as u64);
+                let (of, _) = reduction.value;
+                self.bytes += 2 * cx.program.transferred_bytes(of) as u64;
             }
         }
         let yields = outcome.yields;
-        let values = self.sources.iter().map(|sources| sources.first());
-        let values: Vec<_> = values.collect();
-        for (r, (running, sources)) in self.running.iter_mut().zip(&self.sources).enumerate() {
-            let read = |i: usize| sources.get(i).and_then(|(_, at)| yields.get(*at));
-            if let Some(value) = read(0) {
-                running.add(value, read(1))?;
-                // Several reductions may read one value.
-                if let Some((of, _)) = values[r].filter(|of| !values[..r].contains(&Some(of))) {
-                    show(observer, cx, (*of, true), id, value)?;
+        // Several reductions may read one value. It is shown once, and sent once.
+        let (mut shown, mut sent) = (BTreeSet::new(), BTreeSet::new());
+        for reduction in &mut self.reductions {
+            let (of, at) = reduction.value;
+            if let Some(value) = yields.get(at) {
+                let weight = reduction.weight.and_then(|(_, at)| yields.get(at));
+                reduction.running.add(value, weight)?;
+                if shown.insert(of) {
+                    show(observer, cx, (of, true), id, value)?;
                 }
             }
+            sent.extend([reduction.value].into_iter().chain(reduction.weight));
         }
-        // A value is sent once, however many reductions read it.
-        let mut sent: Vec<(Value, usize)> = self.sources.concat();
-        sent.sort_unstable();
-        sent.dedup();
         let sent = sent.into_iter();
         let sent = sent.filter_map(|(of, at)| Some(bytes(cx.program, of, yields.get(at)?)));
         self.bytes += sent.sum::<u64>();

@@ -22,34 +22,25 @@ impl Server<'_> {
         topology: Topology,
         env: &mut Env,
     ) -> Result<(), RunError> {
-        let ids = match op.operands.first().map(|of| env.peek(*of)) {
-            Some(Some(RuntimeValue::Clients(ids, _) | RuntimeValue::Broadcast(ids, _))) => {
-                Arc::clone(ids)
-            }
-            _ => return Err(missing(op, "value of each client")),
-        };
+        let missing_value = || missing(op, "value of each client");
+        let first = op.operands.first().and_then(|of| env.peek(*of));
+        let ids = first.and_then(RuntimeValue::clients);
+        let ids = ids.ok_or_else(missing_value)?;
         let weights = match topology {
-            Topology::Matrix => self.matrix_weights(op, &ids, env)?,
+            Topology::Matrix => self.matrix_weights(op, ids, env)?,
             _ => {
                 let key = self.cx.key(Purpose::Topology).with(self.counters.mixes);
                 weights_of(topology, ids.len(), self.cx.round.saturating_sub(1), key)
             }
         };
         for (operand, result) in op.operands.iter().zip(&op.results) {
-            let (ids, values) = match env.peek(*operand) {
-                Some(RuntimeValue::Clients(ids, values)) => (Arc::clone(ids), values.clone()),
-                Some(RuntimeValue::Broadcast(ids, value)) => {
-                    (Arc::clone(ids), vec![value.as_ref().clone(); ids.len()])
-                }
-                _ => return Err(missing(op, "value of each client")),
-            };
+            let by_client = env.peek(*operand).and_then(RuntimeValue::by_client);
+            let (ids, values) = by_client.ok_or_else(missing_value)?;
             let mut mixed = Vec::with_capacity(ids.len());
             for (i, from) in weights.iter().enumerate() {
                 let mut sum = Reduction::new(Reduce::Sum, false);
                 for (&j, &weight) in from {
-                    let value = values
-                        .get(j)
-                        .ok_or_else(|| missing(op, "value of each client"))?;
+                    let value = *values.get(j).ok_or_else(missing_value)?;
                     // A client does not send its own value to itself.
                     if i != j {
                         self.stats.bytes_across += bytes(self.cx.program, *operand, value);
@@ -58,6 +49,7 @@ impl Server<'_> {
                 }
                 mixed.push(sum.finish(self.cx.program, op)?);
             }
+            let ids = Arc::clone(ids);
             env.set(*result, RuntimeValue::Clients(ids, mixed));
         }
         self.counters.mixes += 1;

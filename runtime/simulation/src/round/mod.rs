@@ -74,10 +74,9 @@ pub struct RoundStats {
 
 /// Everything that one run of a round needs.
 pub(crate) struct RoundInput<'a> {
-    /// The context of the main device, which does the server's work; clients train there, too.
-    pub cx: RoundContext<'a>,
-    /// The contexts of the other devices on which clients train.
-    pub extra_devices: &'a [RoundContext<'a>],
+    /// The contexts of the devices on which clients train. The first one is the main device, which also does the
+    /// server's work.
+    pub devices: &'a [RoundContext<'a>],
     pub workers: &'a Workers,
     /// Runs client code at parties; `None` if clients run in this process.
     pub parties: Option<&'a mut dyn ClientRunner>,
@@ -102,8 +101,7 @@ pub(crate) fn run_round(
     input: RoundInput<'_>,
 ) -> Result<(Vec<DispatchTensor>, RoundStats), RunError> {
     let RoundInput {
-        cx,
-        extra_devices,
+        devices,
         workers,
         parties,
         state,
@@ -113,18 +111,13 @@ pub(crate) fn run_round(
         attendance,
     } = input;
     state.committed().check()?;
-    let devices: Vec<RoundContext<'_>> =
-        std::iter::once(&cx).chain(extra_devices).copied().collect();
-    let mut in_process = InProcessRunner {
-        devices: &devices,
-        workers,
-    };
+    let mut in_process = InProcessRunner { devices, workers };
     let clients: &mut dyn ClientRunner = match parties {
         Some(parties) => parties,
         None => &mut in_process,
     };
     let mut server = server::Server {
-        cx,
+        cx: devices[0],
         clients,
         workers,
         state,

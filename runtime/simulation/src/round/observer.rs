@@ -101,17 +101,11 @@ pub(crate) fn show_all(
     of: (Value, bool),
     value: Option<&RuntimeValue>,
 ) -> Result<(), RunError> {
-    match value {
-        Some(RuntimeValue::Clients(ids, values)) => {
-            let mut each = ids.iter().zip(values);
-            each.try_for_each(|(&id, value)| show(observer, cx, of, id, value))
-        }
-        Some(RuntimeValue::Broadcast(ids, value)) => {
-            let mut each = ids.iter();
-            each.try_for_each(|&id| show(observer, cx, of, id, value))
-        }
-        _ => Ok(()),
-    }
+    let Some((ids, values)) = value.and_then(RuntimeValue::by_client) else {
+        return Ok(());
+    };
+    let mut each = ids.iter().zip(values);
+    each.try_for_each(|(&id, value)| show(observer, cx, of, id, value))
 }
 
 /// A tensor of floats, in host memory.

@@ -7,7 +7,6 @@ use crate::context::missing;
 use crate::error::RunError;
 use crate::interpreter::loops::{initial_values, yielded_values};
 use crate::interpreter::run_block;
-use crate::loop_form::Runner;
 use crate::value::{Env, RuntimeValue};
 
 impl Server<'_> {
@@ -27,8 +26,7 @@ impl Server<'_> {
         };
         let mut seconds = self.attendance.seconds;
         let ids = self.call(&called, called.len())?;
-        self.cx
-            .count_plain_steps((control, body), Runner::Server, ids.len());
+        self.cx.count_plain_steps(control, body, ids.len());
         // Each client starts from the result of the one before. If one is lost, the round is repeated without it.
         self.uploads.used = true;
         let mut values = initial_values(self.cx, control, 1, env)?;

@@ -22,7 +22,6 @@ use crate::interpreter::named_streams::permutation;
 use crate::interpreter::public_examples::public_column;
 use crate::interpreter::rows::{every_class, for_rows, sample_rows, smallest_rows};
 use crate::interpreter::{Interpreter, has_rows, run_block};
-use crate::loop_form::Runner;
 use crate::regions::ClientRunner;
 use crate::state::{Flight, State};
 use crate::value::{Env, RuntimeValue};
@@ -126,8 +125,7 @@ impl Interpreter for Server<'_> {
             (OpKind::Opt(OptOp::Repeat), Some(body)) => {
                 let times = self.cx.program.index(op.operands[0]);
                 let times = times.unwrap_or_default();
-                self.cx
-                    .count_plain_steps((control, body), Runner::Server, times);
+                self.cx.count_plain_steps(control, body, times);
                 return repeat(self, self.cx, control, body, env);
             }
             (OpKind::Fed(FedOp::InTurn), Some(body)) => {
@@ -160,9 +158,11 @@ impl Interpreter for Server<'_> {
             }
             (OpKind::Fed(FedOp::NthLargest), _) => self.nth_largest(op, env)?,
             (OpKind::Fed(FedOp::InitialParams(stream)), _) => initial_params(self.cx, *stream)?,
-            (OpKind::Fed(FedOp::Uniform(name)), _) => RuntimeValue::Number(self.named(name).unit()),
+            (OpKind::Fed(FedOp::Uniform(name)), _) => {
+                RuntimeValue::Number(self.named_key(name).stream().unit())
+            }
             (OpKind::Fed(FedOp::Normal(name)), _) => {
-                RuntimeValue::Number(self.named(name).normal())
+                RuntimeValue::Number(self.named_key(name).stream().normal())
             }
             (OpKind::Fed(FedOp::Permutation(name)), _) => {
                 let key = self.named_key(name);

@@ -22,11 +22,10 @@ impl Simulation {
         max_group: usize,
         observer: Option<Observer<'_>>,
     ) -> Result<RoundStats, RunError> {
-        let absent = BTreeSet::new();
-        let mut attendance = Attendance::default();
-        match self.attempt(max_group, &absent, observer, None, &mut attendance) {
+        let (nobody, mut attendance) = (BTreeSet::new(), Attendance::default());
+        match self.attempt(max_group, &nobody, observer, None, &mut attendance) {
             Err(RunError::Diverged { .. }) if !self.has_told_with_noise() => {
-                self.repeat_with_finite(max_group, absent)
+                self.repeat_with_finite(max_group)
             }
             Err(error @ RunError::Diverged { .. }) if self.on_nan == OnNan::Stop => Err(error),
             Err(RunError::TooFew { .. } | RunError::Diverged { .. } | RunError::Lost { .. }) => {
@@ -38,11 +37,7 @@ impl Simulation {
 
     /// Repeats a round that diverged without the clients whose updates are not finite. Each repetition first finds
     /// them, and then runs without them, until the results are finite.
-    fn repeat_with_finite(
-        &mut self,
-        max_group: usize,
-        mut absent: BTreeSet<usize>,
-    ) -> Result<RoundStats, RunError> {
+    fn repeat_with_finite(&mut self, max_group: usize) -> Result<RoundStats, RunError> {
         let round = self.round + 1;
         let diverged = |what| RunError::Diverged { round, what };
         let in_flight = self.state.in_flight.clone();
@@ -51,7 +46,8 @@ impl Simulation {
             // Each client runs in a graph of its own, so that every loss belongs to one client.
             let mut non_finite = NonFiniteClients::default();
             let mut attendance = Attendance::default();
-            let mut ended = self.attempt(1, &absent, None, Some(&mut non_finite), &mut attendance);
+            let mut ended =
+                self.attempt(1, &not_finite, None, Some(&mut non_finite), &mut attendance);
             if let Err(RunError::Diverged { .. }) = ended {
                 let found = non_finite.clients;
                 if found.is_empty() {
@@ -60,13 +56,12 @@ impl Simulation {
                 if self.on_nan == OnNan::Stop {
                     return Err(diverged(Diverged::Clients(found.into_iter().collect())));
                 }
-                absent.extend(&found);
                 not_finite.extend(found);
                 attendance = Attendance::default();
-                ended = self.attempt(max_group, &absent, None, None, &mut attendance);
+                ended = self.attempt(max_group, &not_finite, None, None, &mut attendance);
             }
-            match ended {
-                Err(RunError::Diverged { .. }) => {}
+            let stats = match ended {
+                Err(RunError::Diverged { .. }) => continue,
                 // A cohort of nobody, as of `restrict`, says nothing about the others.
                 Err(RunError::TooFew {
                     called: 1..,
@@ -76,22 +71,14 @@ impl Simulation {
                     self.state.in_flight = in_flight;
                     return Err(diverged(Diverged::EveryClient(not_finite.len())));
                 }
-                Err(RunError::TooFew { .. }) => {
-                    let stats = self.skip_round(&attendance);
-                    let not_finite = not_finite.into_iter().collect();
-                    return Ok(RoundStats {
-                        not_finite,
-                        ..stats
-                    });
-                }
-                ended => {
-                    let not_finite = not_finite.into_iter().collect();
-                    return ended.map(|stats| RoundStats {
-                        not_finite,
-                        ..stats
-                    });
-                }
-            }
+                Err(RunError::TooFew { .. }) => self.skip_round(&attendance),
+                ended => ended?,
+            };
+            let not_finite = not_finite.into_iter().collect();
+            return Ok(RoundStats {
+                not_finite,
+                ..stats
+            });
         }
     }
 
@@ -156,21 +143,21 @@ impl Simulation {
         // The cast shortens the observer's lifetime to that of this function's own values.
         let observer = observer.map(|observer| observer as Observer<'_>);
         let mut parties = self.parties.take();
-        let (cx, extra_devices) = self.contexts(round, max_group, absent);
+        let devices = self.contexts(round, max_group, absent);
         // A copy, because the round borrows its attendance for as long as its observer.
         let mut attended = Attendance {
             failed: attendance.failed.clone(),
             late: attendance.late.clone(),
             ..Attendance::default()
         };
-        let phase = (cx.phase, cx.scheduled);
+        let main = devices[0];
+        let phase = (main.phase, main.scheduled);
         let ran = self.guarded(|| {
             if let Some(parties) = &mut parties {
-                parties.begin(round, phase, (cx.clients(), max_group))?;
+                parties.begin(round, phase, (main.clients(), max_group))?;
             }
             run_round(RoundInput {
-                cx,
-                extra_devices: &extra_devices,
+                devices: &devices,
                 workers: &self.workers,
                 parties: parties
                     .as_mut()

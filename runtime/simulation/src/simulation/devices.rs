@@ -42,8 +42,6 @@ pub(crate) struct TrainingDevice {
     pub step_cache: Option<StepCache>,
     /// The clients' examples in the device's memory; `None` if they do not fit, or are not copied.
     pub examples: Option<DeviceExamples>,
-    /// Whether it is decided if the examples are in the device's memory. That happens before the first round.
-    pub examples_decided: bool,
 }
 
 /// A cache for captured steps, if steps are captured on the program's device.
@@ -61,7 +59,6 @@ impl TrainingDevice {
             program,
             evaluations: vec![],
             examples: None,
-            examples_decided: false,
         }
     }
 
@@ -193,10 +190,8 @@ impl Simulation {
     /// Copies the clients' examples to the devices whose memory holds them, before the first round. For other devices,
     /// and for images that are augmented or decoded, each batch is copied from host memory when it is needed.
     pub(crate) fn load_examples(&mut self) -> Result<(), RunError> {
-        let is_first_round = !self.main_device.examples_decided;
-        self.devices_mut()
-            .for_each(|device| device.examples_decided = true);
-        if !is_first_round || !self.augment.is_empty() {
+        let was_decided = std::mem::replace(&mut self.examples_decided, true);
+        if was_decided || !self.augment.is_empty() {
             return Ok(());
         }
         let (devices, examples) = (self.devices().collect::<Vec<_>>(), &self.dataset.examples);
@@ -246,21 +241,18 @@ impl Simulation {
         catch_panic(self.devices().map(|device| device.program.device()), work)
     }
 
-    /// The contexts of a round without the clients in `absent`: of the main device, and of the others. Up to
+    /// The contexts of a round without the clients in `absent`: of the main device, and then of the others. Up to
     /// `max_group` clients run in one graph.
     pub(crate) fn contexts<'a>(
         &'a self,
         round: usize,
         max_group: usize,
         absent: &'a BTreeSet<usize>,
-    ) -> (RoundContext<'a>, Vec<RoundContext<'a>>) {
+    ) -> Vec<RoundContext<'a>> {
         let cx = |device: &'a TrainingDevice| {
             self.context(device, &device.program, (round, absent), max_group)
         };
-        (
-            cx(&self.main_device),
-            self.extra_devices.iter().map(cx).collect(),
-        )
+        self.devices().map(cx).collect()
     }
 
     /// The same for the program that makes the clients' personal models of an evaluation after a round; `None` if there
@@ -270,16 +262,17 @@ impl Simulation {
         evaluation: Option<&str>,
         round: usize,
         max_group: usize,
-    ) -> Option<(RoundContext<'_>, Vec<RoundContext<'_>>)> {
-        let programs = self.devices();
-        let programs = programs.filter_map(|device| Some((device, device.evaluation(evaluation)?)));
-        // Models are made for all clients: nobody fails in an evaluation, and of parties any number may be there.
-        let mut contexts = programs.map(|(device, program)| RoundContext {
-            fates: None,
-            min_clients: 1,
-            ..self.context(device, program, (round, &NO_CLIENTS), max_group)
+    ) -> Option<Vec<RoundContext<'_>>> {
+        let contexts = self.devices().map(|device| {
+            let program = device.evaluation(evaluation)?;
+            // Models are made for all clients: nobody fails in an evaluation, and of parties any number may be there.
+            Some(RoundContext {
+                fates: None,
+                min_clients: 1,
+                ..self.context(device, program, (round, &NO_CLIENTS), max_group)
+            })
         });
-        Some((contexts.next()?, contexts.collect()))
+        contexts.collect()
     }
 
     /// The context of a round on one device.

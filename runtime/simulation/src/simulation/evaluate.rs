@@ -5,7 +5,7 @@ use fedround_data::Examples;
 
 use super::Simulation;
 use crate::error::RunError;
-use crate::evaluation::captions::{Describe, Search};
+use crate::evaluation::captions::Search;
 use crate::evaluation::personal_models::PersonalModels;
 use crate::evaluation::{Evaluation, Inference};
 
@@ -78,13 +78,7 @@ impl Simulation {
     ///
     /// The model does not have the functions that decoding needs.
     pub fn captions(&self, examples: &Examples, search: Search) -> Result<Vec<Vec<i32>>, RunError> {
-        let describe = Describe {
-            program: self.program(),
-            model: &self.params,
-            augment: &self.augment,
-            at: (self.seed, self.round),
-        };
-        self.guarded(|| describe.all(examples, search, &self.workers))
+        self.guarded(|| self.inference(&[&self.params]).captions(examples, search))
     }
 
     fn evaluate_models(

@@ -37,7 +37,7 @@ use crate::device_data::DeviceData;
 use crate::error::RunError;
 use crate::evaluation::BATCH;
 use crate::faults::{Faults, Workload};
-use crate::init_parameters;
+use crate::init_parameters::initial_values;
 use crate::late_client::LateClient;
 use crate::non_finite::OnNan;
 use crate::parties::Coordinator;
@@ -79,6 +79,8 @@ pub struct Simulation {
     graphs: GraphCapture,
     /// How much of a GPU's memory the clients' examples may take.
     device_data: DeviceData,
+    /// Whether it is decided which devices have the examples in their memory. That happens before the first round.
+    examples_decided: bool,
     augment: Augment,
     /// The number of batches that each worker prefetches; `None` chooses by the number of free cores.
     prefetch: Option<usize>,
@@ -125,7 +127,7 @@ impl Simulation {
         threads: usize,
     ) -> Result<Self, RunError> {
         let program = program.into();
-        let values = init_parameters::parameters(&program.model().model().leaves(), seed)?;
+        let values = initial_values(&program.model().model().leaves(), seed)?;
         let params = upload(program.model().parameters(), values, program.device());
         let main_device = TrainingDevice::new(program, CohortBatch::Auto);
         Ok(Self {
@@ -135,6 +137,7 @@ impl Simulation {
             batch: CohortBatch::Auto,
             graphs: GraphCapture::default(),
             device_data: DeviceData::default(),
+            examples_decided: false,
             augment: Augment::default(),
             prefetch: None,
             late_client: None,

@@ -128,9 +128,10 @@ impl Simulation {
 
     /// Runs a round of the program that makes the personal models, with the clients at the parties.
     fn request_scores(&self, parties: &mut Coordinator) -> Result<Option<PartyScores>, RunError> {
-        let Some((cx, _)) = self.personal_contexts(None, self.round, usize::MAX) else {
+        let Some(devices) = self.personal_contexts(None, self.round, usize::MAX) else {
             return Ok(None);
         };
+        let cx = devices[0];
         let phase = (self.program().phase_of(cx.scheduled).0, cx.scheduled);
         let clients = cx.clients();
         let server = ServerModel::new(&self.params, &self.initial)?;
@@ -140,8 +141,7 @@ impl Simulation {
             parties.begin(self.round, phase, (clients, self.cohort_batch()))?;
             let mut evaluation = EvaluateAtParties::new(parties, &server);
             let ran = run_round(RoundInput {
-                cx,
-                extra_devices: &[],
+                devices: &[cx],
                 workers: &self.workers,
                 parties: Some(&mut evaluation),
                 state: &mut state,

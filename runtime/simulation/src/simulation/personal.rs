@@ -1,13 +1,11 @@
 //! Makes the clients' personal models: a block of clients at a time, or all at once.
 
-use std::iter::once;
 use std::sync::atomic::Ordering;
 
 use fedround_exec::ExecError;
 
 use super::Simulation;
 use super::devices::TrainingDevice;
-use crate::context::RoundContext;
 use crate::error::RunError;
 use crate::evaluation::personal_models::PersonalModels;
 use crate::faults::Attendance;
@@ -52,16 +50,14 @@ impl Simulation {
         mut visit: impl FnMut(&PersonalModels) -> Result<(), E>,
     ) -> Result<(), E> {
         let contexts = self.personal_contexts(evaluation, self.round, self.personal_group());
-        let Some((cx, extra_devices)) = contexts else {
+        let Some(devices) = contexts else {
             return Ok(());
         };
         let workers: usize = self
             .devices()
             .map(|device| device.worker_threads(self.threads))
             .sum();
-        let devices: Vec<RoundContext<'_>> =
-            once(cx).chain(extra_devices.iter().copied()).collect();
-        for ids in client_blocks(&devices, cx.clients(), BLOCK * workers) {
+        for ids in client_blocks(&devices, BLOCK * workers) {
             if let Some(models) = self.make_personal_models(evaluation, Some(&ids))? {
                 visit(&models)?;
             }
@@ -123,25 +119,18 @@ impl Simulation {
         max_group: usize,
     ) -> Result<Option<PersonalModels>, RunError> {
         let contexts = self.personal_contexts(evaluation, self.round, max_group);
-        let Some((cx, extra_devices)) = contexts else {
+        let Some(mut devices) = contexts else {
             return Ok(None);
         };
         if self.parties.is_some() {
             return Err(RunError::PersonalModelsAtParties);
         }
-        let of_subset = |cx: &RoundContext<'a>| -> RoundContext<'a> {
-            RoundContext {
-                client_subset: ids,
-                ..*cx
-            }
-        };
-        let extra_devices: Vec<_> = extra_devices.iter().map(of_subset).collect();
+        devices.iter_mut().for_each(|cx| cx.client_subset = ids);
         let (mut state, params) = (self.state.clone(), self.params.clone());
         let mut attendance = Attendance::default();
         self.guarded(|| {
             run_round(RoundInput {
-                cx: of_subset(&cx),
-                extra_devices: &extra_devices,
+                devices: &devices,
                 workers: &self.workers,
                 parties: None,
                 state: &mut state,
@@ -151,7 +140,7 @@ impl Simulation {
                 attendance: &mut attendance,
             })
         })?;
-        let models = PersonalModels::from_state(state, cx.program.device())?;
+        let models = PersonalModels::from_state(state, self.program().device())?;
         let made = models.clients().count();
         self.most_personal_models.fetch_max(made, Ordering::Relaxed);
         Ok(Some(models))

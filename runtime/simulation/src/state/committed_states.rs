@@ -274,14 +274,14 @@ impl CommittedStates {
 
     /// All states, ordered by key. Reads those that are only in the file.
     pub fn all(&self) -> Result<Vec<(Key, Vec<DispatchTensor>)>, RunError> {
-        let mut inner = self.lock();
+        let inner = self.lock();
         let mut all: Vec<(Key, Vec<DispatchTensor>)> = vec![];
         let in_memory = inner.resident.iter();
         all.extend(in_memory.map(|(key, tensors)| (key.clone(), tensors.to_vec())));
         let writing = inner.writing();
         all.extend(writing.map(|state| (state.key.clone(), state.tensors.clone())));
         for key in self.file.keys()? {
-            if inner.find(&key).is_none()
+            if !inner.contains(&key)
                 && let Some(tensors) = self.file.read(&key)?
             {
                 all.push((key, tensors));

@@ -86,7 +86,7 @@ impl StateFile {
     }
 
     /// Removes the file. One that is not open must be a store of clients' states, or empty: it may be damaged, or of
-    /// another version.
+    /// another version. If that fails, all is as before.
     pub fn remove(&self) -> Result<(), RunError> {
         let mut place = self.lock();
         let Some(path) = place.path.clone() else {
@@ -102,12 +102,14 @@ impl StateFile {
                 Err(source) => return Err(RunError::RemoveStates { path, source }),
             }
         }
-        place.open = None;
         match std::fs::remove_file(&path) {
             Err(source) if source.kind() != ErrorKind::NotFound => {
                 Err(RunError::RemoveStates { path, source })
             }
-            _ => Ok(()),
+            _ => {
+                place.open = None;
+                Ok(())
+            }
         }
     }
 

@@ -104,3 +104,19 @@ fn only_files_of_clients_states_are_removed() {
         assert!(!path.exists());
     }
 }
+
+#[test]
+fn states_are_as_before_where_their_file_cannot_be_removed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("clients.redb");
+    let mut all = at(&path);
+    all.committed().set_budget(0);
+    set(&mut all, 0, 1.0);
+    all.commit();
+    all.committed().checkpoint(1).unwrap();
+    std::fs::rename(&path, dir.path().join("moved.redb")).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    let error = all.committed().restore(None).unwrap_err().to_string();
+    assert!(error.contains("clients.redb"), "{error}");
+    assert_eq!(value(&all, 0), Some(1.0));
+}

@@ -39,6 +39,17 @@ pub(crate) fn stack(values: &[RuntimeValue], device: &DispatchDevice) -> Option<
     }))
 }
 
+/// The values of a group's clients as one value. That of a single client has no client axis.
+pub(crate) fn stack_group(
+    mut values: Vec<RuntimeValue>,
+    device: &DispatchDevice,
+) -> Option<RuntimeValue> {
+    match values.len() {
+        1 => values.pop(),
+        _ => stack(&values, device),
+    }
+}
+
 /// The `k`-th client's part of a value. A value without a client axis is the same for all clients.
 pub(crate) fn unstack(value: &RuntimeValue, k: usize) -> Option<RuntimeValue> {
     part_of_client(value, k, &|t| client_slice(t, k))

@@ -24,8 +24,6 @@ pub(crate) enum RuntimeValue {
     Tensor(DispatchTensor),
     /// A mini-batch: the number of examples, and the columns that the program reads.
     Batch(usize, Vec<DispatchTensor>),
-    /// The client, as the first argument of client code.
-    Client,
     /// A cohort: the clients' numbers.
     Cohort(Arc<[usize]>),
     /// One value for each client of a cohort, in its order.
@@ -75,6 +73,14 @@ impl RuntimeValue {
         Self::Stacked(Box::new(value))
     }
 
+    /// As [`stacked`](Self::stacked), if the value is `grouped`, and otherwise the value itself.
+    pub fn stacked_if(grouped: bool, value: Self) -> Self {
+        match grouped {
+            true => Self::stacked(value),
+            false => value,
+        }
+    }
+
     /// Moves the tensors of a value to a device.
     ///
     /// # Errors
@@ -93,16 +99,14 @@ impl RuntimeValue {
             Self::Stacked(value) => Self::stacked(value.move_to(device)?),
             // They are copied to the new device when code reads them there.
             Self::Numbers(own) => Self::Numbers(Arc::new(ClientNumbers::new(own.values.clone()))),
-            own @ (Self::Number(_) | Self::Client | Self::Cohort(_) | Self::AtParty) => own,
+            own @ (Self::Number(_) | Self::Cohort(_) | Self::AtParty) => own,
         })
     }
 
     /// The values of some clients, in their order; `None` if one of them has no value, or this is no value of
     /// clients.
     pub fn of_clients(&self, ids: &Arc<[usize]>) -> Option<Cow<'_, Self>> {
-        let (Self::Clients(own, _) | Self::Broadcast(own, _)) = self else {
-            return None;
-        };
+        let own = self.clients()?;
         if own == ids {
             return Some(Cow::Borrowed(self));
         }
@@ -110,15 +114,29 @@ impl RuntimeValue {
         let positions: HashMap<usize, usize> = positions.collect();
         let position = |id: &usize| positions.get(id).copied();
         let positions: Vec<usize> = ids.iter().map(position).collect::<Option<_>>()?;
-        let values = positions.into_iter().map(|i| self.of_client(i));
+        let values = positions.into_iter().map(|i| self.of_client(i).cloned());
         let ids = Arc::clone(ids);
         Some(Cow::Owned(match self {
             Self::Broadcast(_, value) => Self::Broadcast(ids, value.clone()),
-            _ => Self::Clients(
-                ids,
-                values.map(Option::<&Self>::cloned).collect::<Option<_>>()?,
-            ),
+            _ => Self::Clients(ids, values.collect::<Option<_>>()?),
         }))
+    }
+
+    /// The clients that have a value each; `None` if this is no value of clients.
+    pub fn clients(&self) -> Option<&Arc<[usize]>> {
+        match self {
+            Self::Clients(ids, _) | Self::Broadcast(ids, _) => Some(ids),
+            _ => None,
+        }
+    }
+
+    /// The [clients](Self::clients), and the value of each, in their order.
+    pub fn by_client(&self) -> Option<(&Arc<[usize]>, Vec<&Self>)> {
+        match self {
+            Self::Clients(ids, values) => Some((ids, values.iter().collect())),
+            Self::Broadcast(ids, value) => Some((ids, vec![value.as_ref(); ids.len()])),
+            _ => None,
+        }
     }
 
     /// The value of the `i`-th client of its cohort.
@@ -133,10 +151,7 @@ impl RuntimeValue {
     /// The clients that several values of clients have in common. They must be values of one cohort, of which some may
     /// lack clients that failed: the shortest list of clients is the common one.
     pub fn common_clients<'a>(values: impl Iterator<Item = &'a Self>) -> Option<Arc<[usize]>> {
-        let ids = values.filter_map(|value| match value {
-            Self::Clients(ids, _) | Self::Broadcast(ids, _) => Some(ids),
-            _ => None,
-        });
+        let ids = values.filter_map(Self::clients);
         ids.min_by_key(|ids| ids.len()).cloned()
     }
 

@@ -1,32 +1,23 @@
 //! Tensors as one value of the database, with a checksum over the key and the value.
 //!
-//! A value is the checksum (CRC-32, 4 bytes), the number of tensors, and for each its name, element
-//! type, shape and elements. Numbers are little-endian. The key is part of the checksum, so that a
-//! whole value of another client is found out too.
+//! A value is the checksum (CRC-32, 4 bytes), the number of tensors, and for each a name, which is
+//! empty, its element type, shape and elements. Numbers are little-endian. The key is part of the
+//! checksum, so that a whole value of another client is found out too.
 
 use crate::{ElementType, TensorBytes};
-
-/// A tensor with a name, which is empty of a state.
-pub(super) type Named = (String, TensorBytes);
 
 /// The most axes that a tensor of a file may have.
 const MOST_AXES: u32 = 64;
 
 /// The value of tensors under a key, and its checksum.
-pub(super) fn encode<'a>(
-    key: &[u8],
-    tensors: impl ExactSizeIterator<Item = (&'a str, &'a TensorBytes)> + Clone,
-) -> (Vec<u8>, u32) {
-    let size = |(name, tensor): (&str, &TensorBytes)| {
-        9 + name.len() + 8 * tensor.shape.len() + tensor.data.len()
-    };
-    let size = 8 + tensors.clone().map(size).sum::<usize>();
+pub(super) fn encode(key: &[u8], tensors: &[TensorBytes]) -> (Vec<u8>, u32) {
+    let size = |tensor: &TensorBytes| 9 + 8 * tensor.shape.len() + tensor.data.len();
+    let size = 8 + tensors.iter().map(size).sum::<usize>();
     let mut value = Vec::with_capacity(size);
     value.extend([0; 4]);
     value.extend((tensors.len() as u32).to_le_bytes());
-    for (name, tensor) in tensors {
-        value.extend((name.len() as u32).to_le_bytes());
-        value.extend(name.as_bytes());
+    for tensor in tensors {
+        value.extend(0_u32.to_le_bytes());
         value.push(match tensor.element {
             ElementType::F32 => 0,
             ElementType::I32 => 1,
@@ -44,7 +35,7 @@ pub(super) fn encode<'a>(
 }
 
 /// The tensors of a value; an error says what was expected and found.
-pub(super) fn decode(key: &[u8], value: &[u8]) -> Result<Vec<Named>, String> {
+pub(super) fn decode(key: &[u8], value: &[u8]) -> Result<Vec<TensorBytes>, String> {
     let mut rest = value;
     let expected = u32::from_le_bytes(take(&mut rest)?);
     let found = checksum(key, rest);
@@ -64,9 +55,9 @@ pub(super) fn decode(key: &[u8], value: &[u8]) -> Result<Vec<Named>, String> {
     }
 }
 
-fn tensor(rest: &mut &[u8]) -> Result<Named, String> {
-    let length = u32::from_le_bytes(take(rest)?) as usize;
-    let name = std::str::from_utf8(bytes(rest, length)?).map_err(|error| error.to_string())?;
+fn tensor(rest: &mut &[u8]) -> Result<TensorBytes, String> {
+    let name = u32::from_le_bytes(take(rest)?) as usize;
+    bytes(rest, name)?;
     let element = match take::<1>(rest)? {
         [0] => ElementType::F32,
         [1] => ElementType::I32,
@@ -86,12 +77,11 @@ fn tensor(rest: &mut &[u8]) -> Result<Named, String> {
     }
     let size = size.ok_or_else(|| format!("a tensor of shape {shape:?}"))?;
     let data = bytes(rest, size)?.to_vec();
-    let tensor = TensorBytes {
+    Ok(TensorBytes {
         element,
         shape,
         data,
-    };
-    Ok((name.to_owned(), tensor))
+    })
 }
 
 fn bytes<'a>(rest: &mut &'a [u8], n: usize) -> Result<&'a [u8], String> {
@@ -126,11 +116,8 @@ mod tests {
             shape: vec![1, 2],
             data: vec![1, 2, 3, 4, 5, 6, 7, 8],
         };
-        let (value, _) = encode(b"key", [("w", &tensor)].into_iter());
-        assert_eq!(
-            decode(b"key", &value).unwrap(),
-            [("w".to_owned(), tensor.clone())]
-        );
+        let (value, _) = encode(b"key", std::slice::from_ref(&tensor));
+        assert_eq!(decode(b"key", &value).unwrap(), [tensor]);
         assert!(decode(b"kez", &value).is_err());
         for i in 0..value.len() {
             let mut changed = value.clone();
@@ -147,7 +134,7 @@ mod tests {
             shape: vec![usize::MAX, usize::MAX],
             data: vec![],
         };
-        let (value, _) = encode(b"", [("", &tensor)].into_iter());
+        let (value, _) = encode(b"", &[tensor]);
         let error = decode(b"", &value).unwrap_err();
         assert!(error.starts_with("a tensor of shape"), "{error}");
     }

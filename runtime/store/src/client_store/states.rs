@@ -33,9 +33,8 @@ impl ClientStore {
             let values = txn.open_table(VALUES)?;
             let value = values.get((name, client as u64, version))?;
             let value = value.ok_or_else(|| lost(owner, version))?;
-            let named = decode(&key(owner, version), value.value());
-            let named = named.map_err(|what| broken(owner, version, &what))?;
-            Ok(Some(named.into_iter().map(|(_, tensor)| tensor).collect()))
+            let tensors = decode(&key(owner, version), value.value());
+            Ok(Some(tensors.map_err(|what| broken(owner, version, &what))?))
         })
     }
 
@@ -82,8 +81,7 @@ impl ClientStore {
                     versions.push(round);
                 }
                 let key = key(owner, round);
-                let tensors = state.tensors.iter().map(|tensor| ("", tensor));
-                let (value, checksum) = encode(&key, tensors);
+                let (value, checksum) = encode(&key, &state.tensors);
                 tables
                     .values
                     .insert((owner.0, owner.1, round), &value[..])?;

@@ -7,7 +7,7 @@ use fedround_passes::parties::Output;
 use fedround_store::ElementType;
 
 use super::super::error::ContentError;
-use super::super::message::{ClientReport, Done, LOSSES, Reply};
+use super::super::message::{ClientReport, Done, Reply};
 use super::super::payload::Payload;
 use super::super::table::sent_leaves;
 use super::super::transport::PartyError;
@@ -94,8 +94,7 @@ fn outcome(
         });
     }
     check_rows(call, types, report, &yields)?;
-    let losses = &LOSSES[1..];
-    let losses = reader.tensor(&report.entry.tensor(losses), ElementType::F32, None)?;
+    let losses = reader.tensor(&report.entry.losses(), ElementType::F32, None)?;
     let any = losses.shape().num_elements() > 0;
     Ok(ClientOutcome {
         yields,

@@ -49,10 +49,8 @@ pub struct PartyHost {
     attempt: Option<Attempt>,
     /// The numbers of the maps of the attempt that ran here.
     completed_maps: BTreeSet<usize>,
-    /// Values of clients that later regions of the attempt read.
-    held: HashMap<(Entry, Value), RuntimeValue>,
-    /// Broadcast values that later regions of the attempt read.
-    shared: HashMap<Value, RuntimeValue>,
+    /// Values that later regions of the attempt read: of each client, or, without an entry, of all.
+    held: HashMap<(Option<Entry>, Value), RuntimeValue>,
     /// The last request of the attempt and its reply, in case the request arrives twice.
     last_reply: Option<(Run, Payload)>,
     /// Why the last request could not be carried out; `None` if it was.
@@ -165,7 +163,6 @@ impl PartyHost {
             attempt: None,
             completed_maps: BTreeSet::new(),
             held: HashMap::new(),
-            shared: HashMap::new(),
             last_reply: None,
             last_failure: None,
         })
@@ -274,7 +271,6 @@ impl PartyHost {
         self.last_reply = None;
         self.completed_maps.clear();
         self.held.clear();
-        self.shared.clear();
     }
 
     /// Begins an attempt, unless it is in progress already. Discards the states of an earlier one.

@@ -11,7 +11,7 @@ use fedround_passes::parties::{Input, Region, Source};
 use fedround_store::TensorBytes;
 
 use super::super::error::ContentError;
-use super::super::message::{ClientReport, Done, LOSSES, Reply, Run};
+use super::super::message::{ClientReport, Done, Entry, Reply, Run};
 use super::super::payload::Payload;
 use super::super::table::{RegionTable, map_of_region, sent_leaves};
 use super::super::value_type::ValueType;
@@ -88,34 +88,25 @@ impl PartyHost {
             let zero = program.leaf_mask(&input.zero);
             let fill = |leaf| fill(program, self.simulation.initial(), &zero, leaf);
             let what = (input.kind, sent_leaves.as_slice(), &ValueType::default());
-            operands.push(match (sent, is_shared(input)) {
-                (true, true) => {
-                    let value = reader.value(&input.name, what, fill)?;
-                    if input.keep {
-                        self.shared.insert(input.value, value.clone());
-                    }
-                    RuntimeValue::Broadcast(Arc::clone(&ids), Box::new(value))
+            // The value of one client, or of all.
+            let mut read = |entry: Option<Entry>| -> Result<RuntimeValue, HostError> {
+                let key = (entry, input.value);
+                if !sent {
+                    return self.held.get(&key).cloned().ok_or_else(not_held);
                 }
-                (false, true) => {
-                    let value = self.shared.get(&input.value).ok_or_else(not_held)?;
-                    RuntimeValue::Broadcast(Arc::clone(&ids), Box::new(value.clone()))
+                let name = entry.map(|entry| entry.tensor(&input.name));
+                let value = reader.value(name.as_ref().unwrap_or(&input.name), what, fill)?;
+                if input.keep {
+                    self.held.insert(key, value.clone());
                 }
-                (sent, false) => {
-                    let mut values = Vec::with_capacity(ids.len());
-                    for entry in &run.entries {
-                        let key = (*entry, input.value);
-                        if !sent {
-                            let held = self.held.get(&key).ok_or_else(not_held)?;
-                            values.push(held.clone());
-                            continue;
-                        }
-                        let value = reader.value(&entry.tensor(&input.name), what, fill)?;
-                        if input.keep {
-                            self.held.insert(key, value.clone());
-                        }
-                        values.push(value);
-                    }
-                    RuntimeValue::Clients(Arc::clone(&ids), values)
+                Ok(value)
+            };
+            let ids = Arc::clone(&ids);
+            operands.push(match is_shared(input) {
+                true => RuntimeValue::Broadcast(ids, Box::new(read(None)?)),
+                false => {
+                    let values = run.entries.iter().map(|entry| read(Some(*entry)));
+                    RuntimeValue::Clients(ids, values.collect::<Result<_, _>>()?)
                 }
             });
         }
@@ -126,17 +117,16 @@ impl PartyHost {
     /// Runs the region's code on the host's devices, and returns the outcomes in the order of the request.
     pub(super) fn outcomes<'a>(
         &'a self,
-        (mut main_device, mut devices): (RoundContext<'a>, Vec<RoundContext<'a>>),
+        mut devices: Vec<RoundContext<'a>>,
         states: &PerClientStates,
         (run, region): (&Run, &Region),
         operands: &[RuntimeValue],
     ) -> Result<Outcomes, RunError> {
         let simulation = &self.simulation;
-        main_device.population = Some(run.clients);
-        devices
-            .iter_mut()
-            .for_each(|cx| cx.population = Some(run.clients));
-        devices.insert(0, main_device);
+        for cx in &mut devices {
+            cx.population = Some(run.clients);
+        }
+        let main_device = devices[0];
         let schedule = main_device.program.schedule();
         let found = map_of_region(&schedule.round, region.client);
         let Some((control, body)) = found else {
@@ -204,8 +194,7 @@ impl PartyHost {
             let losses = read_all(outcome.losses.clone()).map_err(RunError::from)?;
             let losses = losses.concat();
             let losses = TensorBytes::of_floats(&losses, &[losses.len()]);
-            let name = entry.tensor(&LOSSES[1..]);
-            reply.tensors.push((name, Arc::new(losses)));
+            reply.add(entry.losses(), losses);
             // The coordinator checks the values that it is sent; only what stays here has to be checked here.
             let states = outcome.state.values().flatten().chain(summed);
             let states: Vec<DispatchTensor> = states.cloned().collect();
@@ -241,7 +230,7 @@ impl PartyHost {
             }
             for (output, value) in region.outputs.iter().zip(outcome.yields) {
                 if output.keep {
-                    self.held.insert((entry, output.value), value);
+                    self.held.insert((Some(entry), output.value), value);
                 }
             }
         }

@@ -1,7 +1,5 @@
 //! Sums over a host's clients.
 
-use std::sync::Arc;
-
 use fedround_passes::lowering::Frontend;
 use fedround_passes::parties::Region;
 use fedround_store::TensorBytes;
@@ -41,8 +39,7 @@ impl PartyHost {
             let sent_leaves = sent_leaves(program, &output.without);
             for (((leaf, ty), values), _) in leaves.zip(sent_leaves).filter(|(_, sent)| *sent) {
                 let name = format!("{}.{leaf}", sum_tensor(j, &output.name));
-                let tensor = TensorBytes::of_doubles(&values, &ty.shape);
-                reply.tensors.push((name, Arc::new(tensor)));
+                reply.add(name, TensorBytes::of_doubles(&values, &ty.shape));
             }
         }
         Ok(())
