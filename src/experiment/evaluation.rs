@@ -13,12 +13,9 @@ use super::client_scores::ClientTests;
 use super::language::{LanguageScores, LanguageTest};
 use super::own_models::{OwnModels, has_joined};
 
-/// Numbers of clients, each with the client's number.
-type ByClient = Vec<(usize, f64)>;
-
 /// The test set and its parts.
 pub(super) struct TestSet {
-    examples: Examples,
+    pub examples: Examples,
     /// Clients that see the test set's images as they are, by number: indices of `examples`.
     plain: Vec<(usize, Vec<usize>)>,
     /// Clients that see theirs rotated.
@@ -27,7 +24,8 @@ pub(super) struct TestSet {
     language: Option<LanguageTest>,
     /// Where single clients are reported.
     each: Option<ClientTests>,
-    clients: usize,
+    /// How many clients there are, tested or not.
+    pub clients: usize,
 }
 
 /// How a model does on both.
@@ -65,11 +63,6 @@ impl TestSet {
         })
     }
 
-    /// How many clients there are, tested or not.
-    pub fn clients(&self) -> usize {
-        self.clients
-    }
-
     /// Tests the simulation's current model, and the clients' own ones on their own examples; `None` if these
     /// are at parties and none of them answers.
     pub fn run(&self, simulation: &mut Simulation) -> Result<Option<Tested>, RunError> {
@@ -80,10 +73,7 @@ impl TestSet {
             Some(scores) if scores.clients.is_empty() => return Ok(None),
             Some(scores) => OwnModels::at_parties(simulation, scores)?,
             None if simulation.has_personal_models() => self.own(simulation)?,
-            None => {
-                let (accuracies, aucs) = self.shared(simulation, &global)?;
-                OwnModels::none(accuracies, aucs)
-            }
+            None => self.shared(simulation, &global)?,
         };
         let mut clients = own.tested;
         clients.retain(|(k, _)| has_joined(simulation, *k));
@@ -143,31 +133,17 @@ impl TestSet {
         }
     }
 
-    /// The whole test set.
-    pub fn examples(&self) -> &Examples {
-        &self.examples
-    }
-
-    /// The accuracy on the test set of the clients' own models together, by the mean of their
-    /// logits; where they have none, all have the global one.
-    pub fn ensemble(&self, simulation: &Simulation) -> Result<f64, RunError> {
-        Ok(self.together(simulation)?.accuracy)
-    }
-
-    /// How they do together. All of them are in memory at once.
-    fn together(&self, simulation: &Simulation) -> Result<Evaluation, RunError> {
+    /// Tests the clients' own models together on the test set, by the mean of their logits; where they have
+    /// none, all have the global one. All of them are in memory at once.
+    pub fn together(&self, simulation: &Simulation) -> Result<Evaluation, RunError> {
         match simulation.personal_models()? {
             Some(models) => simulation.evaluate_ensemble(&models, &self.examples),
             None => simulation.evaluate(&self.examples),
         }
     }
 
-    /// The accuracy of the global model on each client's examples, and the area under its ROC curve where there is one.
-    fn shared(
-        &self,
-        simulation: &Simulation,
-        global: &Evaluation,
-    ) -> Result<(ByClient, ByClient), RunError> {
+    /// Tests the global model on each client's examples.
+    fn shared(&self, simulation: &Simulation, global: &Evaluation) -> Result<OwnModels, RunError> {
         let labels = self.examples.labels();
         let right = |&&i: &&usize| global.predictions[i] == labels[i];
         let share = |test: &[usize]| test.iter().filter(right).count() as f64 / test.len() as f64;
@@ -190,7 +166,7 @@ impl TestSet {
             accuracies.push((*k, tested.accuracy));
             aucs.extend(auc(&tested.margins, examples.labels()).map(|auc| (*k, auc)));
         }
-        Ok((accuracies, aucs))
+        Ok(OwnModels::none(accuracies, aucs))
     }
 
     /// How clients do on their examples in each evaluation that has a name, without the late client.

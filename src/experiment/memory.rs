@@ -1,12 +1,12 @@
 //! The memory that a run needs, estimated before its first round.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 
 use fedround_exec::{CompileError, Program};
-use fedround_ir::fed::{FedOp, Kind, OpKind};
+use fedround_ir::fed::{Kind, Module, Place};
 use fedround_passes::report::number_format::bytes;
-use fedround_passes::schedule::{Block, Item, runs};
+use fedround_passes::schedule::runs;
 use fedround_passes::tensor::cost;
 use fedround_simulation::Simulation;
 
@@ -61,15 +61,13 @@ impl MemoryEstimate {
         let steps = graphs.iter().zip(runs(program.schedule()));
         let steps = steps.filter(|(_, runs)| runs.on_clients);
         let largest = steps.map(|(graph, _)| cost(graph).peak).max();
-        let mut states = States::default();
-        states.find(program, &program.schedule().round);
-        let state = model.saturating_mul(states.clients.len() as u64);
+        let state = model.saturating_mul(large_states(program.linked(), Place::Client));
         // Beside the budget: states that a round reads, sets, and writes to the file.
         let touched = state.saturating_mul(3).saturating_mul(cohort as u64);
         let most = budget.map(|budget| touched.saturating_add(budget as u64));
         Ok(Self {
             // Sums are in 64 bits.
-            server: model * (3 + states.server.len() as u64),
+            server: model * (3 + large_states(program.linked(), Place::Server)),
             steps: at_once * largest.unwrap_or_default(),
             cohort: model * (WAITING * workers as u64).min(cohort as u64),
             states: state.saturating_mul(trained).min(most.unwrap_or(u64::MAX)),
@@ -85,53 +83,25 @@ impl MemoryEstimate {
 
 impl fmt::Display for MemoryEstimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts = BTreeMap::from([
-            ("server's model and states", self.server),
-            ("local steps", self.steps),
-            ("waiting results", self.cohort),
+        let parts = [
             ("clients' states", self.states),
-        ]);
-        let parts = parts
-            .iter()
-            .map(|(name, n)| format!("{name} {}", bytes(*n)));
-        let parts: Vec<String> = parts.collect();
+            ("local steps", self.steps),
+            ("server's model and states", self.server),
+            ("waiting results", self.cohort),
+        ];
+        let parts = parts.map(|(name, n)| format!("{name} {}", bytes(n)));
         write!(f, "{} ({})", bytes(self.total()), parts.join(", "))
     }
 }
 
-/// Names of states that are as large as a model.
-#[derive(Default)]
-struct States {
-    server: BTreeSet<String>,
-    clients: BTreeSet<String>,
-}
-
-impl States {
-    fn find(&mut self, program: &Program, block: &Block) {
-        for (item, _) in &block.items {
-            let Item::Control(control) = item else {
-                continue;
-            };
-            let op = &control.op;
-            let large = |i: usize| {
-                let value = op.operands.get(i);
-                let kind = value.map(|v| program.schedule().module.type_of(*v).kind);
-                kind == Some(Kind::Params)
-            };
-            match &op.kind {
-                OpKind::Fed(FedOp::SetServerState(name)) if large(0) => {
-                    self.server.insert(name.clone());
-                }
-                OpKind::Fed(FedOp::SetClientState(name)) if large(1) => {
-                    self.clients.insert(name.clone());
-                }
-                _ => {}
-            }
-            if let Some(body) = &control.body {
-                self.find(program, body);
-            }
-        }
-    }
+/// The number of states of a place that a round sets and that are as large as a model.
+fn large_states(linked: &Module, place: Place) -> u64 {
+    let names = linked.all_ops().filter_map(|op| {
+        let (state, value) = op.state_and_value()?;
+        let is_large = linked.type_of(value).kind == Kind::Params;
+        (state.sets() && state.place == place && is_large).then_some(state.name)
+    });
+    names.collect::<BTreeSet<&str>>().len() as u64
 }
 
 /// Bytes of memory that this process may use: the machine's, or less where a control group limits it;

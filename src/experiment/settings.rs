@@ -85,8 +85,8 @@ pub struct Settings {
     pub precision: Precision,
     /// Form of the convolutions of several clients in one graph.
     pub convolutions: ConvPolicy,
-    /// Whether the CPU's convolutions multiply every pixel with the weights themselves. Otherwise, large 3x3
-    /// convolutions of stride 1 are computed by Winograd's method, which is faster and rounds a little more.
+    /// Whether the CPU's convolutions multiply every pixel with the weights themselves. Otherwise, large 3x3 and
+    /// 5x5 convolutions of stride 1 are computed by Winograd's method, which is faster and rounds a little more.
     pub exact_conv: bool,
     /// Clients that run in one graph.
     pub cohort_batch: CohortBatch,

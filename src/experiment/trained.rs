@@ -20,7 +20,7 @@ impl Run {
     ///
     /// See [`ExperimentError`].
     pub fn evaluate_model(&self) -> Result<Evaluation, ExperimentError> {
-        Ok(self.simulation.evaluate(self.tests.examples())?)
+        Ok(self.simulation.evaluate(&self.tests.examples)?)
     }
 
     /// The server's model on a client's own test examples; `None` where the client has none.

@@ -175,7 +175,7 @@ impl Run {
         let Some(tested) = self.tests.run(&mut self.simulation)? else {
             return Ok(());
         };
-        report.client_accuracy = vec![None; self.tests.clients()];
+        report.client_accuracy = vec![None; self.tests.clients];
         for (client, accuracy) in tested.clients {
             report.client_accuracy[client] = Some(accuracy);
         }
@@ -241,7 +241,8 @@ impl Run {
             return Ok(());
         }
         if self.settings.ensemble {
-            report.ensemble_accuracy = Some(self.tests.ensemble(&self.simulation)?);
+            let together = self.tests.together(&self.simulation)?;
+            report.ensemble_accuracy = Some(together.accuracy);
         }
         if self.settings.personal {
             self.simulation

@@ -62,12 +62,12 @@ pub struct ClientApps {
     exchange: ModelExchange,
     layout: StateDict,
     work: LocalSgd,
-    /// How many clients the federation has.
-    clients: usize,
-    /// Who they are.
-    apps: BTreeSet<NodeId>,
-    /// The heads of requests without replies.
-    open: HashMap<Ticket, Payload>,
+    /// How many clients the federation has, which are numbered from 0.
+    pub(super) clients: usize,
+    /// The parties that are apps and online.
+    pub(super) online: BTreeSet<NodeId>,
+    /// The heads of requests to apps without replies.
+    pub(super) open: HashMap<Ticket, Payload>,
 }
 
 impl ClientApps {
@@ -87,29 +87,14 @@ impl ClientApps {
             exchange: ModelExchange::of(program)?,
             layout: StateDict::of(program),
             clients: simulation.dataset().client_indices.len(),
-            apps: BTreeSet::new(),
+            online: BTreeSet::new(),
             open: HashMap::new(),
         })
     }
 
-    /// How many clients the federation has, which are numbered from 0.
-    pub(super) fn clients(&self) -> usize {
-        self.clients
-    }
-
-    /// A party is an app.
-    pub(super) fn join(&mut self, id: NodeId) {
-        self.apps.insert(id);
-    }
-
-    /// A party is not online any more.
-    pub(super) fn leave(&mut self, id: NodeId) {
-        self.apps.remove(&id);
-    }
-
     /// Whether a party is an app.
     pub(super) fn is_app(&self, id: NodeId) -> bool {
-        self.apps.contains(&id)
+        self.online.contains(&id)
     }
 
     /// A request in Flower's convention.
@@ -133,16 +118,6 @@ impl ClientApps {
             ..Payload::default()
         };
         self.open.insert(ticket, head);
-    }
-
-    /// Forgets a request that is waited for no longer.
-    pub(super) fn close(&mut self, ticket: Ticket) {
-        self.open.remove(&ticket);
-    }
-
-    /// Whether a request was sent to an app.
-    pub(super) fn asked(&self, ticket: Ticket) -> bool {
-        self.open.contains_key(&ticket)
     }
 
     /// An app's reply as that of a party.

@@ -87,9 +87,14 @@ pub(super) fn metric(content: &Payload, name: &'static str) -> Result<f64, Messa
 
 /// The round of a request, if it says one.
 pub(super) fn round(content: &Payload) -> Option<usize> {
-    match content.config(CONFIG)?.get(ROUND)? {
-        ConfigValue::Int(n) => usize::try_from(*n).ok().filter(|n| *n > 0),
-        ConfigValue::Uint(n) => usize::try_from(*n).ok().filter(|n| *n > 0),
+    whole::<usize>(content.config(CONFIG)?.get(ROUND)?).filter(|n| *n > 0)
+}
+
+/// The whole number of a setting, if it is one that is not below 0.
+pub(super) fn whole<N: TryFrom<i64> + TryFrom<u64>>(value: &ConfigValue) -> Option<N> {
+    match value {
+        ConfigValue::Int(n) => N::try_from(*n).ok(),
+        ConfigValue::Uint(n) => N::try_from(*n).ok(),
         _ => None,
     }
 }
@@ -98,17 +103,12 @@ pub(super) fn round(content: &Payload) -> Option<usize> {
 /// are passed over, as Flower's apps do.
 pub(super) fn work(content: &Payload, base: LocalSgd) -> Result<LocalSgd, MessageError> {
     let setting = |name: &'static str| content.config(CONFIG).and_then(|all| all.get(name));
-    let count = |name: &'static str, base: usize| {
-        let found = match setting(name) {
-            None => return Ok(base),
-            Some(ConfigValue::Int(n)) => usize::try_from(*n).ok(),
-            Some(ConfigValue::Uint(n)) => usize::try_from(*n).ok(),
-            Some(_) => None,
-        };
-        found.ok_or(MessageError::Setting {
+    let count = |name: &'static str, base: usize| match setting(name) {
+        None => Ok(base),
+        Some(value) => whole(value).ok_or(MessageError::Setting {
             name,
             expected: "a whole number",
-        })
+        }),
     };
     let real = |name: &'static str| match setting(name) {
         None => Ok(None),

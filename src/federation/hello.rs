@@ -2,7 +2,7 @@
 
 use fedround_flower::{Config, ConfigValue, Payload};
 
-use super::convention::EXAMPLES;
+use super::convention::{EXAMPLES, whole};
 use super::error::MessageError;
 use super::message::SETTINGS;
 use super::terms::Terms;
@@ -66,16 +66,11 @@ pub(super) fn greeting(content: &Payload) -> Result<Greeting, MessageError> {
     let setting = |name: &str| content.config(SETTINGS).and_then(|all| all.get(name));
     match setting(SPEAKS) {
         Some(ConfigValue::Text(words)) if words == ARRAYS => {
-            let count = |name, expected| match setting(name) {
-                Some(ConfigValue::Int(n)) => u64::try_from(*n).map_err(|_| lacks(expected)),
-                Some(ConfigValue::Uint(n)) => Ok(*n),
-                _ => Err(lacks(expected)),
-            };
-            let expected = "the number `client`, from 0";
-            let client = usize::try_from(count(CLIENT, expected)?);
+            let client = setting(CLIENT).and_then(whole);
+            let examples = setting(EXAMPLES).and_then(whole);
             Ok(Greeting::App {
-                client: client.map_err(|_| lacks(expected))?,
-                examples: count(EXAMPLES, "the number `num-examples`")?,
+                client: client.ok_or_else(|| lacks("the number `client`, from 0"))?,
+                examples: examples.ok_or_else(|| lacks("the number `num-examples`"))?,
             })
         }
         Some(_) => Err(lacks("`speaks`, which is `arrays` for apps of Flower")),
@@ -92,18 +87,13 @@ fn lacks(expected: &'static str) -> MessageError {
 
 /// The clients in an answer.
 fn clients(content: &Payload) -> Result<Vec<usize>, MessageError> {
-    let lacks = || lacks("the numbers `clients`");
-    let number = |n: u64| usize::try_from(n).map_err(|_| lacks());
-    match content.config(SETTINGS).and_then(|all| all.get(CLIENTS)) {
-        Some(ConfigValue::Uints(clients)) => clients.iter().map(|n| number(*n)).collect(),
-        Some(ConfigValue::Ints(clients)) => {
-            let clients = clients
-                .iter()
-                .map(|n| u64::try_from(*n).map_err(|_| lacks()));
-            clients.map(|n| number(n?)).collect()
-        }
-        _ => Err(lacks()),
-    }
+    let clients: Option<Vec<usize>> =
+        match content.config(SETTINGS).and_then(|all| all.get(CLIENTS)) {
+            Some(ConfigValue::Uints(all)) => all.iter().map(|n| usize::try_from(*n).ok()).collect(),
+            Some(ConfigValue::Ints(all)) => all.iter().map(|n| usize::try_from(*n).ok()).collect(),
+            _ => None,
+        };
+    clients.ok_or_else(|| lacks("the numbers `clients`"))
 }
 
 #[cfg(test)]

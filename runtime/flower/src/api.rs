@@ -24,7 +24,7 @@ use crate::wire::message::{
 use crate::wire::node::Node;
 
 /// How often objects are announced anew, if the SuperLink drops them before all have arrived.
-pub(crate) const PUSH_TRIES: usize = 4;
+const PUSH_TRIES: usize = 4;
 
 /// One of the SuperLink's APIs, as one caller sees it.
 #[derive(Clone, Debug)]
@@ -43,12 +43,11 @@ pub(crate) enum Credentials {
     Token(String),
 }
 
-/// Whether the SuperLink has all objects of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pushed {
-    All,
+/// What ends the pushes of a message's objects.
+enum Stop {
     /// The time to push them was over, or an answer was lost: announce the message again.
     Again,
+    Call(CallError),
 }
 
 /// The form of a message by its envelope.
@@ -82,22 +81,38 @@ impl Api {
         })
     }
 
+    /// Announces messages and pushes their objects. `wanted` gives the session of a response and the objects
+    /// that the SuperLink asks for in it.
+    pub(crate) fn push_messages<A: Message + Default>(
+        &self,
+        run: RunId,
+        messages: &impl Message,
+        encoder: &ContentEncoder<'_>,
+        wanted: fn(&A) -> (&str, &[String]),
+    ) -> Result<A, FlowerError> {
+        for _ in 0..PUSH_TRIES {
+            let response: A = self.call("push-messages", messages)?;
+            let (session, wanted) = wanted(&response);
+            match self.push_objects(run, session, wanted, encoder) {
+                Ok(()) => return Ok(response),
+                Err(Stop::Again) => {}
+                Err(Stop::Call(error)) => return Err(error.into()),
+            }
+        }
+        Err(FlowerError::NotStored { tries: PUSH_TRIES })
+    }
+
     /// Pushes the objects that the SuperLink asks for, but those that nobody pulls.
-    pub(crate) fn push_objects(
+    fn push_objects(
         &self,
         run: RunId,
         session: &str,
         wanted: &[String],
         encoder: &ContentEncoder<'_>,
-    ) -> Result<Pushed, CallError> {
-        /// What ends the pushes.
-        enum Stop {
-            Again,
-            Call(CallError),
-        }
+    ) -> Result<(), Stop> {
         let read = wanted.iter().filter(|id| !encoder.is_unread(id));
         let read: Vec<&String> = read.collect();
-        let pushed = parallel::for_each(&read, |&id| {
+        parallel::for_each(&read, |&id| {
             let content = encoder.objects().get(id).ok_or_else(|| {
                 Stop::Call(CallError::Answer {
                     method: format!("{}/push-messages", self.name),
@@ -117,12 +132,7 @@ impl Api {
                 Ok(_) => Err(Stop::Again),
                 Err(error) => Err(Stop::Call(error)),
             }
-        });
-        match pushed {
-            Ok(()) => Ok(Pushed::All),
-            Err(Stop::Again) => Ok(Pushed::Again),
-            Err(Stop::Call(error)) => Err(error),
-        }
+        })
     }
 
     /// Pulls what a message has beside the envelope that was handed out.

@@ -20,8 +20,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// confirmed at once when it is dropped, by the thread, or before [`finish`](Self::finish) returns.
 #[derive(Debug)]
 pub(crate) struct Confirmations {
-    received: Option<Sender<Received>>,
-    thread: Option<JoinHandle<()>>,
+    received: Sender<Received>,
+    thread: JoinHandle<()>,
 }
 
 #[derive(Debug)]
@@ -40,8 +40,8 @@ impl Confirmations {
             .name("fedround-confirm".to_owned())
             .spawn(move || confirm_all(&api, &receiver))?;
         Ok(Self {
-            received: Some(sender),
-            thread: Some(thread),
+            received: sender,
+            thread,
         })
     }
 
@@ -52,18 +52,14 @@ impl Confirmations {
             message: message.to_owned(),
             due: Instant::now() + AFTER,
         };
-        if let Some(sender) = &self.received {
-            // Without its thread, the SuperLink keeps the objects until the run ends.
-            let _ = sender.send(received);
-        }
+        // Without its thread, the SuperLink keeps the objects until the run ends.
+        let _ = self.received.send(received);
     }
 
     /// Confirms those that are left.
-    pub(crate) fn finish(mut self) {
-        self.received = None;
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
+    pub(crate) fn finish(self) {
+        drop(self.received);
+        let _ = self.thread.join();
     }
 }
 

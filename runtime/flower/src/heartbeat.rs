@@ -4,6 +4,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use crate::error::FlowerError;
 use crate::http::CallError;
 
 /// After a beat that failed, the next one comes this soon.
@@ -55,8 +56,16 @@ impl Heartbeat {
         })
     }
 
+    /// Fails if the SuperLink does not accept this caller any more.
+    pub(crate) fn check(&self) -> Result<(), FlowerError> {
+        match self.lost() {
+            Some(problem) => Err(FlowerError::Lost { problem }),
+            None => Ok(()),
+        }
+    }
+
     /// Why the SuperLink does not accept this caller any more, if it does not.
-    pub(crate) fn lost(&self) -> Option<String> {
+    fn lost(&self) -> Option<String> {
         self.shared.state().lost.clone()
     }
 

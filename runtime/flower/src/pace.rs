@@ -75,9 +75,11 @@ impl Pace {
         self.answer = answer;
     }
 
-    /// How long to wait before the next poll.
-    pub(crate) fn wait(&self) -> Duration {
-        self.next.saturating_duration_since(Instant::now())
+    /// Sleeps until the next poll; `false` if less time than that is left, which then is over.
+    pub(crate) fn sleep(&self, left: Duration) -> bool {
+        let wait = self.next.saturating_duration_since(Instant::now());
+        std::thread::sleep(wait.min(left));
+        wait <= left
     }
 
     fn wait_after(&self, elapsed: Duration) -> Duration {

@@ -113,7 +113,6 @@ fn multiply_directly(
     c: &mut [f32],
     alpha: Option<f32>,
 ) {
-    let (add, alpha) = (alpha.is_some(), alpha.unwrap_or(1.0));
     let b = match (a, b) {
         (Operand::Plain(a), Operand::Transposed(b)) => {
             let dots = DotProduct {
@@ -122,7 +121,6 @@ fn multiply_directly(
                 c,
                 sizes,
                 alpha,
-                add,
             };
             return dots.run();
         }
@@ -135,7 +133,6 @@ fn multiply_directly(
         pitch: sizes[2],
         sizes,
         alpha,
-        add,
     }
     .run();
 }
@@ -168,8 +165,7 @@ fn multiply_by_transpose([m, k, n]: [usize; 3], a: Matrix<'_>, b: Matrix<'_>, c:
                 c: block,
                 pitch,
                 sizes: [count, k, pitch],
-                alpha: 1.0,
-                add: false,
+                alpha: None,
             }
             .run();
             let block = Matrix {

@@ -41,10 +41,8 @@ pub(crate) struct Product<'a> {
     pub pitch: usize,
     /// `[m, k, n]`, none of them 0.
     pub sizes: [usize; 3],
-    /// The factor of the sums. It must be 1 if `add` is not set.
-    pub alpha: f32,
-    /// Whether to add to `C` instead of overwriting it.
-    pub add: bool,
+    /// The factor with which the sums are added to `C`; `None` to overwrite `C`.
+    pub alpha: Option<f32>,
 }
 
 impl Product<'_> {
@@ -81,6 +79,7 @@ impl Product<'_> {
         let has_long_rows = matches!(self.a, Operand::Plain(a) if a.stride >= PAGE);
         let max_vectors = if has_32_registers::<S>() { 3 } else { 2 };
         for first in (0..k).step_by(DEPTH) {
+            let alpha = self.alpha.or((first > 0).then_some(1.0));
             for row in (0..m).step_by(group) {
                 for (vector, count) in split(n.div_ceil(lanes), max_vectors) {
                     let end = n.min((vector + count) * lanes);
@@ -103,8 +102,8 @@ impl Product<'_> {
                         terms: (first, DEPTH.min(k - first)),
                         c: &mut self.c[row * self.pitch + start..],
                         pitch: self.pitch,
-                        alpha: simd.splat_f32s(self.alpha),
-                        add: self.add || first > 0,
+                        alpha: simd.splat_f32s(alpha.unwrap_or(1.0)),
+                        add: alpha.is_some(),
                         width: end - start,
                         last_vector_values: end - (vector + count - 1) * lanes,
                         next_b,
@@ -149,14 +148,14 @@ impl Product<'_> {
                     prefetch_rows: false,
                 };
                 strip.run(simd, row, rows, 1);
-                let add = self.add || first > 0;
+                let alpha = self.alpha.or((first > 0).then_some(1.0));
                 if self.pitch == n {
                     let c = &mut self.c[row * n..(row + rows) * n];
-                    store(c, &sums[..rows * n], self.alpha, add);
+                    store(c, &sums[..rows * n], alpha);
                 } else {
                     let c = self.c[row * self.pitch..].chunks_mut(self.pitch);
                     for (c, sums) in c.zip(sums.chunks_exact(n)).take(rows) {
-                        store(&mut c[..n], sums, self.alpha, add);
+                        store(&mut c[..n], sums, alpha);
                     }
                 }
             }
@@ -166,13 +165,12 @@ impl Product<'_> {
 
 /// Adds `alpha * sums` to `c`, or overwrites `c` with `sums`.
 #[inline(always)]
-fn store(c: &mut [f32], sums: &[f32], alpha: f32, add: bool) {
-    if add {
-        for (c, sum) in c.iter_mut().zip(sums) {
-            *c += alpha * sum;
-        }
-    } else {
-        c.copy_from_slice(sums);
+fn store(c: &mut [f32], sums: &[f32], alpha: Option<f32>) {
+    let Some(alpha) = alpha else {
+        return c.copy_from_slice(sums);
+    };
+    for (c, sum) in c.iter_mut().zip(sums) {
+        *c += alpha * sum;
     }
 }
 
@@ -222,8 +220,7 @@ mod tests {
                     c: next.next().unwrap(),
                     pitch: n,
                     sizes,
-                    alpha: 2.0,
-                    add: true,
+                    alpha: Some(2.0),
                 });
                 assert_eq!(runs[0], expected);
                 for run in runs.iter().filter(|run| run.iter().any(|v| *v != 1.0)) {

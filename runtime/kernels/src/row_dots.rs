@@ -31,10 +31,8 @@ pub(crate) struct DotProduct<'a> {
     pub c: &'a mut [f32],
     /// `[m, k, n]`.
     pub sizes: [usize; 3],
-    /// The factor of the sums. It must be 1 if `add` is not set.
-    pub alpha: f32,
-    /// Whether to add to `C` instead of overwriting it.
-    pub add: bool,
+    /// The factor with which the sums are added to `C`; `None` to overwrite `C`.
+    pub alpha: Option<f32>,
 }
 
 impl DotProduct<'_> {
@@ -113,7 +111,10 @@ impl DotProduct<'_> {
             let c = &mut self.c[(i + r) * n + j..][..NR];
             for (c, sum) in c.iter_mut().zip(sums) {
                 let sum = simd.reduce_sum_f32s(*sum);
-                *c = if self.add { *c + self.alpha * sum } else { sum };
+                *c = match self.alpha {
+                    Some(alpha) => *c + alpha * sum,
+                    None => sum,
+                };
             }
         }
     }
@@ -143,8 +144,7 @@ mod tests {
                 b: matrix(&b),
                 c: next.next().unwrap(),
                 sizes,
-                alpha: 2.0,
-                add: true,
+                alpha: Some(2.0),
             });
             assert_eq!(runs[0], expected);
             for run in runs.iter().filter(|run| run.iter().any(|v| *v != 1.0)) {

@@ -37,7 +37,7 @@ impl FlowerParties {
         for id in left {
             self.known.remove(&id);
             if let Some(apps) = &mut self.apps {
-                apps.leave(id);
+                apps.online.remove(&id);
             }
             (self.notify)(Notice::Left(id.0));
         }
@@ -128,7 +128,7 @@ impl FlowerParties {
             Some(why) => self.refuse(id, why),
             None => {
                 if let Some(apps) = self.apps.as_mut().filter(|_| is_app) {
-                    apps.join(id);
+                    apps.online.insert(id);
                 }
                 if self.told.is_new_party(id, &clients) {
                     (self.notify)(notice);
@@ -144,7 +144,7 @@ impl FlowerParties {
             let why = "it is an app of Flower, and this coordinator was started without one";
             return Some(why.to_owned());
         };
-        let all = apps.clients();
+        let all = apps.clients;
         (client >= all).then(|| format!("client {client} is not one of the federation's {all}"))
     }
 

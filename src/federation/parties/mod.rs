@@ -223,7 +223,7 @@ impl FlowerParties {
                 let failed = PartyError::Failed(error.to_string());
                 for ticket in tickets {
                     if let Some(apps) = &mut self.apps {
-                        apps.close(ticket);
+                        apps.open.remove(&ticket);
                     }
                     self.ready.push((ticket, Err(failed.clone())));
                 }
@@ -243,7 +243,8 @@ impl FlowerParties {
         content: &fedround_flower::Payload,
     ) -> Result<Payload, PartyError> {
         let failed = |error: &dyn std::fmt::Display| PartyError::Failed(error.to_string());
-        match self.apps.as_mut().filter(|apps| apps.asked(ticket)) {
+        let apps = self.apps.as_mut();
+        match apps.filter(|apps| apps.open.contains_key(&ticket)) {
             Some(apps) => apps.reply(ticket, content).map_err(|error| failed(&error)),
             None => from_flower(content).map_err(|error| failed(&error)),
         }
@@ -252,20 +253,15 @@ impl FlowerParties {
     /// Requests whose replies are waited for no longer.
     fn expire(&mut self) -> Vec<Ticket> {
         let now = Instant::now();
-        let late = self.open.iter().filter(|(_, (_, end))| *end < now);
-        let late: Vec<(FlowerTicket, Ticket)> = late
-            .map(|(sent, (ticket, _))| (sent.clone(), *ticket))
-            .collect();
-        let sent: Vec<FlowerTicket> = late.iter().map(|(sent, _)| sent.clone()).collect();
+        let late = self.open.extract_if(|_, (_, end)| *end < now);
+        let late = late.map(|(sent, (ticket, _))| (sent, ticket));
+        let (sent, tickets): (Vec<FlowerTicket>, Vec<Ticket>) = late.unzip();
         self.forget(&sent);
-        late.into_iter()
-            .map(|(sent, ticket)| {
-                self.open.remove(&sent);
-                if let Some(apps) = &mut self.apps {
-                    apps.close(ticket);
-                }
-                ticket
-            })
-            .collect()
+        if let Some(apps) = &mut self.apps {
+            for ticket in &tickets {
+                apps.open.remove(ticket);
+            }
+        }
+        tickets
     }
 }

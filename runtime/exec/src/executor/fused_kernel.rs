@@ -18,8 +18,9 @@ pub struct Kernel {
     program: Arc<FusedProgram>,
     /// The shape over which the steps run, to which operands are broadcast.
     shape: Vec<usize>,
-    /// The factor of a matrix product that is added to the first result; `None` if none is added.
-    product: Option<f64>,
+    /// The factor of a matrix product `factor · s · (a b)` that is added to the first result; `None` if none is
+    /// added. `s`, `a` and `b` are three more operands at the end.
+    pub(super) product: Option<f64>,
 }
 
 impl Kernel {
@@ -63,17 +64,6 @@ impl Kernel {
             channel_sums: vec![],
         };
         Self::new(&fused, 3)
-    }
-
-    /// From now on the kernel adds `factor · s · (a b)` to its first result. `s`, `a` and `b` are three more
-    /// operands at the end.
-    pub(crate) fn add_product(&mut self, factor: f64) {
-        self.product = Some(factor);
-    }
-
-    /// Whether the kernel adds a matrix product to its first result.
-    pub(crate) fn adds_product(&self) -> bool {
-        self.product.is_some()
     }
 
     /// Computes the op's results: the element-wise outputs, then the full sums, then the sums over leading

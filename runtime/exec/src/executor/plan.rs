@@ -59,11 +59,11 @@ impl Instr {
         };
         let first = self.outs.first().copied().flatten();
         let own_result = |r: &Read| self.outs.contains(&Some(r.slot));
-        if first != Some(y.slot) || !y.take || kernel.adds_product() || rest.iter().any(own_result)
-        {
+        let is_only_reader = first == Some(y.slot) && y.take && !rest.iter().any(own_result);
+        if !is_only_reader || kernel.product.is_some() {
             return false;
         }
-        kernel.add_product(*factor);
+        kernel.product = Some(*factor);
         self.kernel = Some(kernel);
         self.ins.extend(rest);
         self.outs[0] = next.outs[0];
@@ -201,12 +201,12 @@ impl Plan {
                 .map(|s| s.map_or_else(|| "_".to_owned(), |s| format!("s{s}")))
                 .collect();
             let ins: Vec<String> = instr.ins.iter().map(read).collect();
-            let merged = instr.kernel.as_ref().is_some_and(Kernel::adds_product);
+            let product = instr.kernel.as_ref().and_then(|kernel| kernel.product);
             let line = format!(
                 "  {} = {}{} {}",
                 outs.join(", "),
                 instr.op.name(),
-                if merged { "+matmul_add" } else { "" },
+                product.map_or("", |_| "+matmul_add"),
                 ins.join(", ")
             );
             _ = writeln!(out, "{}", line.trim_end());

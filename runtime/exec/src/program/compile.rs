@@ -26,6 +26,7 @@ const MAX_BATCH_BYTES: u64 = 4 << 30;
 #[derive(Clone)]
 pub(super) struct OpenTarget {
     pub device: DispatchDevice,
+    /// The float type of the operands of products.
     pub precision: Precision,
     pub convolutions: ConvPolicy,
     pub exact_convolutions: bool,
@@ -182,10 +183,7 @@ impl Program {
             observer: passes.observer().cloned(),
             staged,
             model,
-            device: target.device,
-            precision: target.precision,
-            convolutions: target.convolutions,
-            exact_convolutions: target.exact_convolutions,
+            target,
             segments: RwLock::default(),
             functions: RwLock::default(),
             fuse: true,

@@ -110,15 +110,15 @@ impl Program {
         } = self.segment_graph(variant, passes)?;
         let hyper = |v: &Value| {
             let number = self.real(*v).unwrap_or_default() as f32;
-            from_floats(vec![number], &[1], &self.device)
+            from_floats(vec![number], &[1], &self.target.device)
         };
         let (supplies, hypers) = with_gpu_access(|| {
-            let supplies = SegmentInputs::new(sources, &self.device);
+            let supplies = SegmentInputs::new(sources, &self.target.device);
             (supplies, lowered.hypers.iter().map(hyper).collect())
         });
         Ok(Segment {
             plan: passes.time("plan", "slots", || {
-                Plan::new(&lowered.graph).with_exact_convolutions(self.exact_convolutions)
+                Plan::new(&lowered.graph).with_exact_convolutions(self.target.exact_convolutions)
             }),
             hypers,
             supplies,
@@ -164,9 +164,9 @@ impl Program {
         let mut graph = optimize_with(graph.map_err(CompileError::Model)?, "forward", &mut passes)?;
         let sources = parametrize_constants_with(&mut graph, "forward", &mut passes)?;
         let segment = Arc::new(Segment {
-            plan: Plan::new(&graph).with_exact_convolutions(self.exact_convolutions),
+            plan: Plan::new(&graph).with_exact_convolutions(self.target.exact_convolutions),
             hypers: vec![],
-            supplies: with_gpu_access(|| SegmentInputs::new(sources, &self.device)),
+            supplies: with_gpu_access(|| SegmentInputs::new(sources, &self.target.device)),
             losses: 0,
             rows: vec![],
         });
@@ -197,12 +197,12 @@ impl Program {
                 batch_clients_with(&mut graph, variant.clients, &has_client_axis, &name, passes)?;
         }
         self.choose_convolutions(&mut graph, &name, passes)?;
-        let on_cpu = is_cpu(&self.device);
+        let on_cpu = is_cpu(&self.target.device);
         if !on_cpu {
             one_hot_with(&mut graph, &name, passes)?;
         }
         let sources = parametrize_constants_with(&mut graph, &name, passes)?;
-        if let Some(pass) = self.precision.pass() {
+        if let Some(pass) = self.target.precision.pass() {
             passes.run(
                 &Request::named(pass).map_err(PassError::from)?,
                 &name,
@@ -231,7 +231,8 @@ impl Program {
         name: &str,
         passes: &mut PassManager,
     ) -> Result<(), CompileError> {
-        if !self.convolutions.may_replace(&self.device) {
+        let target = &self.target;
+        if !target.convolutions.may_replace(&target.device) {
             return Ok(());
         }
         let mut failure = None;
@@ -239,8 +240,8 @@ impl Program {
         // a thread that waited for it with the lock would keep out threads that have access.
         with_gpu_access(|| {
             convolutions_with(graph, name, passes, |op, shapes| {
-                let (device, precision) = (&self.device, self.precision);
-                let algorithm = self.convolutions.choose(device, precision, op, shapes);
+                let (device, precision) = (&target.device, target.precision);
+                let algorithm = target.convolutions.choose(device, precision, op, shapes);
                 algorithm.unwrap_or_else(|error| {
                     failure = Some(error);
                     ConvAlgorithm::Grouped

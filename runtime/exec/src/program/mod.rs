@@ -29,12 +29,12 @@ use fedround_trace::TracedModel;
 
 pub use auxiliary_networks::assemble_for;
 pub use cohort_size::sample_size;
+use compile::OpenTarget;
 use compile_segment::FunctionKey;
 pub use compile_segment::{Segment, Variant};
 pub use error::CompileError;
 use infer_shapes::StateTypes;
 
-use crate::autotune::ConvPolicy;
 use crate::precision::Precision;
 pub use warnings::Warning;
 
@@ -57,11 +57,7 @@ pub struct Program {
     observer: Option<PassObserver>,
     schedule: Schedule,
     model: TracedModel,
-    device: DispatchDevice,
-    /// The float type of the operands of products.
-    precision: Precision,
-    convolutions: ConvPolicy,
-    exact_convolutions: bool,
+    target: OpenTarget,
     /// The segments that have been compiled so far.
     segments: RwLock<HashMap<Variant, Arc<Segment>>>,
     /// The functions of the model that have been compiled so far.
@@ -102,17 +98,17 @@ impl Program {
 
     /// The device for which the program is compiled.
     pub fn device(&self) -> &DispatchDevice {
-        &self.device
+        &self.target.device
     }
 
     /// The float type of the operands of products.
     pub fn precision(&self) -> Precision {
-        self.precision
+        self.target.precision
     }
 
     /// Whether convolutions on the CPU are [exact](crate::Target::exact_convolutions).
     pub fn exact_convolutions(&self) -> bool {
-        self.exact_convolutions
+        self.target.exact_convolutions
     }
 
     /// The number of the model's parameters, `P`.

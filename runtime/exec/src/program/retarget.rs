@@ -16,12 +16,7 @@ impl Program {
     ///
     /// As [`compile`](Self::compile).
     pub fn compile_other_phases(&self, staged: Vec<Phase>) -> Result<Self, CompileError> {
-        let target = OpenTarget {
-            device: self.device.clone(),
-            precision: self.precision,
-            convolutions: self.convolutions.clone(),
-            exact_convolutions: self.exact_convolutions,
-        };
+        let target = self.target.clone();
         Self::compile_phases(staged, self.model.copy(), target, &mut self.pass_manager())
     }
 
@@ -58,10 +53,10 @@ impl Program {
             observer: self.observer.clone(),
             schedule: self.schedule.clone(),
             model: self.model.copy(),
-            device: device.clone(),
-            precision: self.precision,
-            convolutions: self.convolutions.clone(),
-            exact_convolutions: self.exact_convolutions,
+            target: OpenTarget {
+                device: device.clone(),
+                ..self.target.clone()
+            },
             segments: RwLock::default(),
             functions: RwLock::default(),
             fuse: self.fuse,

@@ -86,7 +86,7 @@ impl Program {
             rows: rows
                 .map(|((v, dtype), shape)| (v, TensorType::new(dtype, shape.clone())))
                 .collect(),
-            loss_scale: self.precision.loss_scale(),
+            loss_scale: self.target.precision.loss_scale(),
         }
     }
 

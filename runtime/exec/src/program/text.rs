@@ -59,7 +59,8 @@ impl Program {
     ///
     /// A segment cannot be lowered.
     pub fn tensor_text(&self, batch: usize) -> Result<String, CompileError> {
-        self.graphs_text(batch, Graph::text)
+        let texts = self.graph_texts(batch, Graph::text)?;
+        Ok(format!("// fedround tensor v{TENSOR_VERSION}\n{texts}"))
     }
 
     /// The text of the tensor graphs for a batch size, with all constants, which can be parsed again.
@@ -68,23 +69,8 @@ impl Program {
     ///
     /// A segment cannot be lowered.
     pub fn exact_tensor_text(&self, batch: usize) -> Result<String, CompileError> {
-        self.graphs_text(batch, Graph::exact_text)
-    }
-
-    fn graphs_text(
-        &self,
-        batch: usize,
-        text: fn(&Graph, &str) -> String,
-    ) -> Result<String, CompileError> {
-        let graphs = self.graphs(batch)?;
-        let texts = graphs
-            .iter()
-            .enumerate()
-            .map(|(i, g)| text(g, &self.segment_name(i)));
-        Ok(format!(
-            "// fedround tensor v{TENSOR_VERSION}\n{}",
-            texts.collect::<Vec<_>>().join("\n")
-        ))
+        let texts = self.graph_texts(batch, Graph::exact_text)?;
+        Ok(format!("// fedround tensor v{TENSOR_VERSION}\n{texts}"))
     }
 
     /// The text of the plans for a batch size.
@@ -93,15 +79,19 @@ impl Program {
     ///
     /// A segment cannot be lowered.
     pub fn plan_text(&self, batch: usize) -> Result<String, CompileError> {
-        let graphs = self.graphs(batch)?;
-        let texts = graphs
-            .iter()
-            .enumerate()
-            .map(|(i, g)| Plan::new(g).text(&self.segment_name(i)));
-        Ok(format!(
-            "// fedround plan v1\n{}",
-            texts.collect::<Vec<_>>().join("\n")
-        ))
+        let texts = self.graph_texts(batch, |graph, name| Plan::new(graph).text(name))?;
+        Ok(format!("// fedround plan v1\n{texts}"))
+    }
+
+    /// A text of each tensor graph, which `text` makes of the graph and the name of its segment.
+    fn graph_texts(
+        &self,
+        batch: usize,
+        text: impl Fn(&Graph, &str) -> String,
+    ) -> Result<String, CompileError> {
+        let graphs = self.graphs(batch)?.into_iter().enumerate();
+        let texts = graphs.map(|(i, graph)| text(&graph, &self.segment_name(i)));
+        Ok(texts.collect::<Vec<_>>().join("\n"))
     }
 
     /// The name of a segment in texts: `step0` if it reads a batch, `compute1` if it does not.

@@ -13,14 +13,7 @@ pub(crate) type Objects = (ObjectTree, IndexMap<String, Bytes>);
 
 /// The objects of an array and all its clones.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ArrayObjects(Arc<OnceLock<Objects>>);
-
-impl ArrayObjects {
-    /// The objects, which are made if they were not yet.
-    pub(crate) fn or_make(&self, make: impl FnOnce() -> Objects) -> &Objects {
-        self.0.get_or_init(make)
-    }
-}
+pub(crate) struct ArrayObjects(pub(crate) Arc<OnceLock<Objects>>);
 
 /// They follow from the array's elements.
 impl PartialEq for ArrayObjects {

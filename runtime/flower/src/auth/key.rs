@@ -52,23 +52,19 @@ impl NodeKey {
     }
 
     pub(super) fn p256(key: &p256::SecretKey) -> Result<Self, KeyError> {
-        let public = key.public_key().to_public_key_pem(LineEnding::LF);
-        Ok(Self {
-            secret: Secret::P256(key.into()),
-            public: public.map_err(|error| KeyError::Encode {
-                problem: error.to_string(),
-            })?,
-        })
+        Self::new(Secret::P256(key.into()), &key.public_key())
     }
 
     pub(super) fn p384(key: &p384::SecretKey) -> Result<Self, KeyError> {
-        let public = key.public_key().to_public_key_pem(LineEnding::LF);
-        Ok(Self {
-            secret: Secret::P384(key.into()),
-            public: public.map_err(|error| KeyError::Encode {
-                problem: error.to_string(),
-            })?,
-        })
+        Self::new(Secret::P384(key.into()), &key.public_key())
+    }
+
+    fn new(secret: Secret, public: &impl EncodePublicKey) -> Result<Self, KeyError> {
+        let public = public.to_public_key_pem(LineEnding::LF);
+        let public = public.map_err(|error| KeyError::Encode {
+            problem: error.to_string(),
+        })?;
+        Ok(Self { secret, public })
     }
 
     /// The public key in PEM (SubjectPublicKeyInfo), which an operator registers at the SuperLink.

@@ -9,7 +9,7 @@ use crate::auth::NodeKey;
 use crate::confirm::Confirmations;
 use crate::error::FlowerError;
 use crate::heartbeat::Heartbeat;
-use crate::http::{Backoff, CallError, Connection, Reason, Refusal};
+use crate::http::{Backoff, CallError, Connection, Reason};
 use crate::id::NodeId;
 use crate::pace::Pace;
 use crate::wire::fleet::{
@@ -144,30 +144,24 @@ impl Joining {
         loop {
             let response: Result<ActivateNodeResponse, _> =
                 self.api.call("activate-node", &request);
-            let error = match response {
+            match response {
                 Ok(response) => return Ok(NodeId(response.node_id)),
-                Err(error) => error,
-            };
-            if !error.is(Reason::ActivationFailed) {
-                return Err(FlowerError::Call(error));
-            }
-            if !registered {
-                return Err(self.not_admitted(error.refusal().cloned(), error));
+                Err(CallError::Refused { refusal, .. })
+                    if refusal.reason == Reason::ActivationFailed =>
+                {
+                    if !registered {
+                        return Err(FlowerError::NotAdmitted {
+                            public_key: self.public_key.clone(),
+                            refusal,
+                        });
+                    }
+                }
+                Err(error) => return Err(FlowerError::Call(error)),
             }
             if !backoff.wait() {
                 let waited = backoff.elapsed();
                 return Err(FlowerError::StillOnline { waited });
             }
-        }
-    }
-
-    fn not_admitted(&self, refusal: Option<Refusal>, error: CallError) -> FlowerError {
-        match refusal {
-            Some(refusal) => FlowerError::NotAdmitted {
-                public_key: self.public_key.clone(),
-                refusal,
-            },
-            None => FlowerError::Call(error),
         }
     }
 }

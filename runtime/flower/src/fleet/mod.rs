@@ -9,7 +9,6 @@ mod state;
 
 use crate::api::Api;
 use crate::confirm::Confirmations;
-use crate::error::FlowerError;
 use crate::heartbeat::Heartbeat;
 use crate::id::NodeId;
 use crate::pace::Pace;
@@ -40,12 +39,5 @@ impl Party {
     /// The number by which the coordinator knows this party.
     pub fn node_id(&self) -> NodeId {
         self.api.node
-    }
-
-    fn check_heartbeat(&self) -> Result<(), FlowerError> {
-        match self.heartbeat.lost() {
-            Some(problem) => Err(FlowerError::Lost { problem }),
-            None => Ok(()),
-        }
     }
 }

@@ -2,7 +2,6 @@
 
 use super::leave::{OpenReply, Sent};
 use super::{Party, Request};
-use crate::api::{PUSH_TRIES, Pushed};
 use crate::clock;
 use crate::error::FlowerError;
 use crate::http::Reason;
@@ -68,7 +67,7 @@ impl Party {
         mut encoder: ContentEncoder<'_>,
         content: Result<&Content, &Error>,
     ) -> Result<Delivery, FlowerError> {
-        self.check_heartbeat()?;
+        self.heartbeat.check()?;
         if request.dst_node_id != self.api.node.0 {
             return Err(FlowerError::ForeignRequest {
                 request: NodeId(request.dst_node_id),
@@ -98,11 +97,11 @@ impl Party {
             node: self.api.wire_node(),
             messages_list: vec![message],
             message_object_trees: vec![tree],
-            clientapp_runtime_list: vec![],
         };
         let run = RunId(request.run_id);
-        match self.push(run, &push, &encoder) {
-            Ok(()) => {}
+        let pushed = self.api.push_messages(run, &push, &encoder, wanted);
+        match pushed {
+            Ok(_) => {}
             Err(FlowerError::Call(error)) if error.is(Reason::RunNotRunning) => {
                 return Ok(Delivery::TooLate);
             }
@@ -120,20 +119,9 @@ impl Party {
         self.open_replies.retain(|reply| reply.end > now);
         Ok(Delivery::Sent)
     }
+}
 
-    fn push(
-        &self,
-        run: RunId,
-        push: &PushMessagesRequest,
-        encoder: &ContentEncoder<'_>,
-    ) -> Result<(), FlowerError> {
-        for _ in 0..PUSH_TRIES {
-            let response: PushMessagesResponse = self.api.call("push-messages", push)?;
-            let (session, wanted) = (&response.session_id, &response.objects_to_push);
-            if self.api.push_objects(run, session, wanted, encoder)? == Pushed::All {
-                return Ok(());
-            }
-        }
-        Err(FlowerError::NotStored { tries: PUSH_TRIES })
-    }
+/// The session and the objects that the SuperLink asks for.
+fn wanted(response: &PushMessagesResponse) -> (&str, &[String]) {
+    (&response.session_id, &response.objects_to_push)
 }

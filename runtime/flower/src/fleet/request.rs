@@ -45,7 +45,7 @@ impl Party {
     /// error as a reply; the party may go on. [`FlowerError::Lost`] if the SuperLink does not
     /// accept this party any more; [`FlowerError::Call`].
     pub fn pull(&mut self) -> Result<Option<Request>, FlowerError> {
-        self.check_heartbeat()?;
+        self.heartbeat.check()?;
         let request = PullMessagesRequest {
             node: self.api.wire_node(),
         };
@@ -86,9 +86,7 @@ impl Party {
     pub fn wait(&mut self, time: Duration) -> Result<Option<Request>, FlowerError> {
         let start = Instant::now();
         loop {
-            let (wait, left) = (self.pace.wait(), time.saturating_sub(start.elapsed()));
-            std::thread::sleep(wait.min(left));
-            if wait > left {
+            if !self.pace.sleep(time.saturating_sub(start.elapsed())) {
                 return Ok(None);
             }
             if let Some(request) = self.pull()? {

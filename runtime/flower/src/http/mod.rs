@@ -114,11 +114,6 @@ impl Connection {
         &self.inner.settings
     }
 
-    /// Whether this process was asked to end.
-    pub(crate) fn stop(&self) -> &StopSignal {
-        &self.inner.settings.stop
-    }
-
     /// The same SuperLink, with another patience.
     pub(crate) fn with_patience(&self, patience: Duration) -> Self {
         Self {

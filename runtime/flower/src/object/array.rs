@@ -29,7 +29,7 @@ struct Body {
 
 /// Adds an array.
 pub(super) fn encode(encoder: &mut Encoder, array: &Array) -> ObjectTree {
-    let (tree, objects) = array.objects().or_make(|| {
+    let (tree, objects) = array.objects().0.get_or_init(|| {
         let mut own = Encoder::default();
         let tree = add(&mut own, array);
         (tree, own.objects)

@@ -8,7 +8,7 @@ use super::head::Object;
 use super::id::ObjectId;
 use super::set::{Encoder, ReceivedObjects};
 use super::{array, json::python_json};
-use crate::payload::{Arrays, Config, ConfigValue, MetricValue, Metrics, Record};
+use crate::payload::{Config, ConfigValue, MetricValue, Metrics, Record};
 use crate::wire::message::ObjectTree;
 use crate::wire::record as wire;
 use crate::wire::record::ConfigRecordValueKind as ConfigKind;
@@ -21,16 +21,7 @@ const CONFIG: &str = "ConfigRecord";
 /// Adds a record.
 pub(super) fn encode(encoder: &mut Encoder, record: &Record) -> ObjectTree {
     match record {
-        Record::Arrays(arrays) => {
-            let mut children = vec![];
-            let mut ids = serde_json::Map::new();
-            for (name, value) in arrays {
-                let child = array::encode(encoder, value);
-                ids.insert(name.clone(), child.object_id.clone().into());
-                children.push(child);
-            }
-            encoder.add(ARRAYS, children, &[&python_json(&ids)])
-        }
+        Record::Arrays(arrays) => encode_named(encoder, ARRAYS, arrays, array::encode),
         Record::Metrics(metrics) => encoder.add(
             METRICS,
             vec![],
@@ -40,6 +31,23 @@ pub(super) fn encode(encoder: &mut Encoder, record: &Record) -> ObjectTree {
             encoder.add(CONFIG, vec![], &[&settings_to_wire(config).encode_to_vec()])
         }
     }
+}
+
+/// Adds an object whose body `{"name": "id"}` names its children.
+pub(super) fn encode_named<T>(
+    encoder: &mut Encoder,
+    kind: &str,
+    values: &IndexMap<String, T>,
+    encode: fn(&mut Encoder, &T) -> ObjectTree,
+) -> ObjectTree {
+    let mut children = vec![];
+    let mut ids = serde_json::Map::new();
+    for (name, value) in values {
+        let child = encode(encoder, value);
+        ids.insert(name.clone(), child.object_id.clone().into());
+        children.push(child);
+    }
+    encoder.add(kind, children, &[&python_json(&ids)])
 }
 
 pub(super) fn metrics_to_wire(metrics: &Metrics) -> wire::MetricRecord {
@@ -70,7 +78,10 @@ pub(super) fn settings_to_wire(config: &Config) -> wire::ConfigRecord {
 pub(super) fn decode(objects: &mut ReceivedObjects, id: ObjectId) -> Result<Record, ObjectError> {
     let object = objects.get(id)?;
     match object.kind.as_str() {
-        ARRAYS => Ok(Record::Arrays(arrays(objects, &object)?)),
+        ARRAYS => {
+            let arrays = decode_named(objects, &object, array::decode)?;
+            Ok(Record::Arrays(arrays))
+        }
         METRICS => {
             let record = wire::MetricRecord::decode(object.body.clone());
             let record = record.map_err(|source| ObjectError::Protobuf { id, source })?;
@@ -109,20 +120,16 @@ pub(super) fn settings_from_wire(
     unique(id, entries)
 }
 
-fn arrays(objects: &mut ReceivedObjects, object: &Object) -> Result<Arrays, ObjectError> {
-    let mut arrays = Arrays::new();
-    for (name, child) in references(object)? {
-        arrays.insert(name, array::decode(objects, child)?);
-    }
-    Ok(arrays)
-}
-
-/// The body `{"name": "id"}` of an object, whose ids are its children.
-pub(super) fn references(object: &Object) -> Result<IndexMap<String, ObjectId>, ObjectError> {
+/// The children that the body `{"name": "id"}` of an object names.
+pub(super) fn decode_named<T>(
+    objects: &mut ReceivedObjects,
+    object: &Object,
+    decode: fn(&mut ReceivedObjects, ObjectId) -> Result<T, ObjectError>,
+) -> Result<IndexMap<String, T>, ObjectError> {
     let id = object.id;
     let body: serde_json::Map<String, serde_json::Value> =
         serde_json::from_slice(&object.body).map_err(|source| ObjectError::Json { id, source })?;
-    let mut found = IndexMap::new();
+    let mut found: IndexMap<String, ObjectId> = IndexMap::new();
     for (name, value) in body {
         let child = value.as_str().and_then(ObjectId::parse);
         let child = child.ok_or_else(|| ObjectError::Id {
@@ -131,7 +138,10 @@ pub(super) fn references(object: &Object) -> Result<IndexMap<String, ObjectId>, 
         found.insert(name, child);
     }
     object.expect_children(&found.values().copied().collect::<Vec<_>>())?;
-    Ok(found)
+    let named = found.into_iter();
+    named
+        .map(|(name, child)| Ok((name, decode(objects, child)?)))
+        .collect()
 }
 
 /// Named values, each of a name of its own.

@@ -27,8 +27,8 @@ struct Batch {
 #[derive(Debug, Default)]
 pub(super) struct Batches {
     batches: Vec<Batch>,
-    /// Replies that have no objects but their own, which is empty.
-    replies: Vec<ObjectTree>,
+    /// Replies that were received and have no objects but their own, which is empty. The next batch deletes them.
+    pub(super) replies: Vec<ObjectTree>,
 }
 
 impl Batches {
@@ -50,21 +50,6 @@ impl Batches {
         let done = |batch: &mut Batch| batch.open.is_empty() || batch.end < now;
         let done = self.batches.extract_if(.., done);
         done.flat_map(|batch| batch.roots).collect()
-    }
-
-    /// A reply was received of which only its own object is left.
-    pub(super) fn received(&mut self, reply: &ObjectTree) {
-        self.replies.push(reply.clone());
-    }
-
-    /// The replies that the next batch deletes.
-    pub(super) fn replies(&self) -> &[ObjectTree] {
-        &self.replies
-    }
-
-    /// A batch took them over.
-    pub(super) fn forget_replies(&mut self) {
-        self.replies.clear();
     }
 }
 

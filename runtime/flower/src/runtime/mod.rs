@@ -61,18 +61,11 @@ impl Coordinator {
     /// [`FlowerError::Lost`] if the SuperLink does not accept this coordinator any more;
     /// [`FlowerError::Call`].
     pub fn nodes(&self) -> Result<Vec<Node>, FlowerError> {
-        self.check_heartbeat()?;
+        self.heartbeat.check()?;
         let response: GetNodesResponse = self.api.call("get-nodes", &GetNodesRequest {})?;
         let mut nodes: Vec<_> = response.nodes.into_iter().map(Node::from).collect();
         nodes.sort_by_key(|node| node.id);
         Ok(nodes)
-    }
-
-    fn check_heartbeat(&self) -> Result<(), FlowerError> {
-        match self.heartbeat.lost() {
-            Some(problem) => Err(FlowerError::Lost { problem }),
-            None => Ok(()),
-        }
     }
 }
 

@@ -88,9 +88,7 @@ impl Coordinator {
             if let Some(reply) = self.next_claimed(open)? {
                 return Ok(Some(reply));
             }
-            let (wait, left) = (self.pace.wait(), time.saturating_sub(start.elapsed()));
-            std::thread::sleep(wait.min(left));
-            if wait > left {
+            if !self.pace.sleep(time.saturating_sub(start.elapsed())) {
                 return Ok(None);
             }
             self.claim(open)?;
@@ -114,7 +112,7 @@ impl Coordinator {
     /// Tells the SuperLink, with the next confirmations, that it need not keep a reply any longer.
     fn confirm(&mut self, claimed: &Claimed) {
         match claimed.is_empty() {
-            true => self.batches.received(&claimed.tree),
+            true => self.batches.replies.push(claimed.tree.clone()),
             false => {
                 let message = &claimed.tree.object_id;
                 self.confirmations.add(self.token.run, message);
@@ -124,7 +122,7 @@ impl Coordinator {
 
     /// A reply to one of these requests that was handed out. Replies to others stay: who polls for those gets them.
     fn next_claimed(&mut self, open: &[Ticket]) -> Result<Option<Reply>, FlowerError> {
-        self.check_heartbeat()?;
+        self.heartbeat.check()?;
         if let Some(reply) = take_reply(&mut self.failed, open) {
             return Ok(Some(reply));
         }
@@ -172,7 +170,7 @@ impl Coordinator {
 
     /// Asks the SuperLink for replies.
     fn claim(&mut self, open: &[Ticket]) -> Result<(), FlowerError> {
-        self.check_heartbeat()?;
+        self.heartbeat.check()?;
         for open in open.chunks(ASKED) {
             let request = PullAppMessagesRequest {
                 message_ids: open.iter().map(|ticket| ticket.message.clone()).collect(),

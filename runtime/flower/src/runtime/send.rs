@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use super::{Coordinator, PartyError, Reply, Ticket};
-use crate::api::{PUSH_TRIES, Pushed};
 use crate::clock;
 use crate::error::FlowerError;
 use crate::form::Form;
@@ -69,7 +68,7 @@ impl Coordinator {
         requests: &[Outgoing<'_>],
         time: Duration,
     ) -> Result<Vec<Ticket>, FlowerError> {
-        self.check_heartbeat()?;
+        self.heartbeat.check()?;
         let mut encoder = ContentEncoder::default();
         let mut tickets = vec![];
         let mut push = PushAppMessagesRequest::default();
@@ -83,7 +82,7 @@ impl Coordinator {
                 let metadata = self.metadata(*node, request.kind, time);
                 let carried = match request.form {
                     Form::Inline if inline.len() + 1 == inline_count => {
-                        [inline.as_slice(), self.batches.replies()].concat()
+                        [inline.as_slice(), self.batches.replies.as_slice()].concat()
                     }
                     _ => vec![],
                 };
@@ -102,26 +101,18 @@ impl Coordinator {
         if tickets.is_empty() {
             return Ok(tickets);
         }
-        for _ in 0..PUSH_TRIES {
-            let response: PushAppMessagesResponse = self.api.call("push-messages", &push)?;
-            let (session, wanted) = (&response.session_id, &response.objects_to_push);
-            let pushed = self
-                .api
-                .push_objects(self.token.run, session, wanted, &encoder)?;
-            if pushed == Pushed::All {
-                // A message without an id was refused, because its receiver is not there.
-                for (ticket, id) in tickets.iter().zip(&response.message_ids) {
-                    if id.is_empty() {
-                        let reply = Reply::new(ticket, Err(PartyError::Offline));
-                        self.failed.push_back(reply);
-                    }
-                }
-                self.keep(&inline, &response.message_ids, time);
-                self.pace.start();
-                return Ok(tickets);
+        let run = self.token.run;
+        let stored = self.api.push_messages(run, &push, &encoder, wanted)?;
+        // A message without an id was refused, because its receiver is not there.
+        for (ticket, id) in tickets.iter().zip(&stored.message_ids) {
+            if id.is_empty() {
+                let reply = Reply::new(ticket, Err(PartyError::Offline));
+                self.failed.push_back(reply);
             }
         }
-        Err(FlowerError::NotStored { tries: PUSH_TRIES })
+        self.keep(&inline, &stored.message_ids, time);
+        self.pace.start();
+        Ok(tickets)
     }
 
     /// Remembers what is to be deleted when these requests are answered, of which the SuperLink has some.
@@ -137,7 +128,7 @@ impl Coordinator {
             .collect();
         let roots = match stored.contains(&carrier.object_id) {
             true => {
-                self.batches.forget_replies();
+                self.batches.replies.clear();
                 vec![carrier.object_id.clone()]
             }
             false => stored.iter().cloned().collect(),
@@ -158,4 +149,9 @@ impl Coordinator {
             created_at: clock::unix_seconds(),
         }
     }
+}
+
+/// The session and the objects that the SuperLink asks for.
+fn wanted(response: &PushAppMessagesResponse) -> (&str, &[String]) {
+    (&response.session_id, &response.objects_to_push)
 }

@@ -103,7 +103,7 @@ impl Coordinator {
             {
                 waits(other);
             }
-            if connection.stop().requested() {
+            if connection.settings().stop.requested() {
                 return Err(FlowerError::Stopped);
             }
             if !backoff.wait() {

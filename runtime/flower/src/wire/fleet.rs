@@ -12,10 +12,7 @@ pub(crate) struct RegisterNodeFleetRequest {
 }
 
 #[derive(Clone, Copy, PartialEq, Protobuf)]
-pub(crate) struct RegisterNodeFleetResponse {
-    #[prost(uint64, tag = "1")]
-    pub(crate) node_id: u64,
-}
+pub(crate) struct RegisterNodeFleetResponse {}
 
 #[derive(Clone, PartialEq, Protobuf)]
 pub(crate) struct ActivateNodeRequest {
@@ -63,9 +60,6 @@ pub(crate) struct PushMessagesRequest {
     pub(crate) messages_list: Vec<Message>,
     #[prost(message, repeated, tag = "3")]
     pub(crate) message_object_trees: Vec<ObjectTree>,
-    /// Seconds that the party computed, for Flower's statistics.
-    #[prost(double, repeated, tag = "4")]
-    pub(crate) clientapp_runtime_list: Vec<f64>,
 }
 
 #[derive(Clone, PartialEq, Protobuf)]

@@ -14,9 +14,6 @@ pub(crate) struct NodeInfo {
     pub(crate) node_id: u64,
     #[prost(string, tag = "4")]
     pub(crate) status: String,
-    /// Seconds since 1970.
-    #[prost(double, optional, tag = "9")]
-    pub(crate) online_until: Option<f64>,
     #[prost(bytes = "vec", tag = "11")]
     pub(crate) public_key: Vec<u8>,
     #[prost(string, optional, tag = "13")]

@@ -16,8 +16,6 @@ pub(crate) struct RunStatus {
 pub(crate) struct Run {
     #[prost(uint64, tag = "1")]
     pub(crate) run_id: u64,
-    #[prost(string, tag = "2")]
-    pub(crate) fab_id: String,
     #[prost(string, tag = "6")]
     pub(crate) pending_at: String,
     #[prost(message, optional, tag = "10")]

@@ -4,14 +4,9 @@ use prost::Message as Protobuf;
 
 use super::message::{Message, ObjectTree};
 use super::node::NodeInfo;
-use super::run::Run;
 
-#[derive(Clone, PartialEq, Protobuf)]
+#[derive(Clone, Copy, PartialEq, Protobuf)]
 pub(crate) struct Task {
-    #[prost(uint64, tag = "1")]
-    pub(crate) task_id: u64,
-    #[prost(string, tag = "2")]
-    pub(crate) r#type: String,
     #[prost(uint64, tag = "3")]
     pub(crate) run_id: u64,
 }
@@ -33,13 +28,8 @@ pub(crate) struct AcquireTaskResponse {
 #[derive(Clone, Copy, PartialEq, Protobuf)]
 pub(crate) struct PullTaskInputRequest {}
 
-#[derive(Clone, PartialEq, Protobuf)]
-pub(crate) struct PullTaskInputResponse {
-    #[prost(message, optional, tag = "2")]
-    pub(crate) run: Option<Run>,
-    #[prost(uint64, tag = "5")]
-    pub(crate) task_id: u64,
-}
+#[derive(Clone, Copy, PartialEq, Protobuf)]
+pub(crate) struct PullTaskInputResponse {}
 
 #[derive(Clone, PartialEq, Protobuf)]
 pub(crate) struct PushTaskOutputRequest {

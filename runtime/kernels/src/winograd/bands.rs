@@ -123,8 +123,7 @@ fn run_images(
                 c: &mut sums[position * to_stride..],
                 pitch: pitches[1],
                 sizes: [count * columns, from.channels, to.channels],
-                alpha: 1.0,
-                add: false,
+                alpha: None,
             }
             .run();
         }

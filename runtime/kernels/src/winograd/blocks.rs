@@ -139,8 +139,7 @@ impl Block<'_> {
                     c: &mut sums[position * sums_stride..],
                     pitch: block_to.pitch(),
                     sizes: [tile_count, part.from.len(), block_to.channels],
-                    alpha: 1.0,
-                    add: first > 0,
+                    alpha: (first > 0).then_some(1.0),
                 }
                 .run();
             }

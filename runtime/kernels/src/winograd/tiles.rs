@@ -68,12 +68,24 @@ impl Tiles {
         lines: &mut [f32],
         (into, stride): (&mut [f32], usize),
     ) {
-        let [rows, columns] = self.count;
+        let ([rows, columns], pitch) = (self.count, self.pitch());
         for (i, image_row) in band.enumerate() {
             let (image, row) = (image_row / rows, image_row % rows);
-            let into = (&mut into[i * columns * self.pitch()..], stride);
-            let follows_last = i > 0 && row > 0;
-            self.input(x[image], row, follows_last, lines, into);
+            // The last lines of the row above are the first lines of this row, and need not be read again.
+            let known = if i > 0 && row > 0 {
+                PATCH - self.tile
+            } else {
+                0
+            };
+            if known > 0 {
+                lines.copy_within(self.tile * self.line_len().., 0);
+            }
+            let unknown = &mut lines[known * self.line_len()..];
+            self.read(x[image], row * self.tile + known, unknown);
+            let from = (&*lines, self.squares());
+            let into = &mut into[i * columns * pitch..];
+            let into = (into, position_squares(stride, pitch));
+            transform::<Input, PATCH, PATCH>(from, into, [columns, pitch]);
         }
     }
 
@@ -85,62 +97,18 @@ impl Tiles {
         lines: &mut [f32],
         (into, stride): (&mut [f32], usize),
     ) {
-        let [rows, columns] = self.count;
+        let ([rows, columns], pitch) = (self.count, self.pitch());
+        let lines = &mut lines[..self.tile * self.line_len()];
         for (i, image_row) in band.enumerate() {
             let (image, row) = (image_row / rows, image_row % rows);
-            let into = (&mut into[i * columns * self.pitch()..], stride);
-            self.output_grad(grads[image], row, lines, into);
-        }
-    }
-
-    /// Transforms the input of one row of tiles. If `follows_last` is set, the row above was transformed by the last call, and
-    /// its last lines are the first lines of this row, which need not be read again.
-    fn input(
-        &self,
-        x: &[f32],
-        row: usize,
-        follows_last: bool,
-        lines: &mut [f32],
-        (into, stride): (&mut [f32], usize),
-    ) {
-        let known = if follows_last { PATCH - self.tile } else { 0 };
-        if follows_last {
-            lines.copy_within(self.tile * self.line_len().., 0);
-        }
-        self.read(
-            x,
-            row * self.tile + known,
-            &mut lines[known * self.line_len()..],
-        );
-        let into = (into, position_squares(stride, self.pitch()));
-        transform::<Input, PATCH, PATCH>(
-            (lines, self.squares()),
-            into,
-            [self.count[1], self.pitch()],
-        );
-    }
-
-    /// Transforms the gradient of the output of one row of tiles.
-    fn output_grad(
-        &self,
-        grad: &[f32],
-        row: usize,
-        lines: &mut [f32],
-        (into, stride): (&mut [f32], usize),
-    ) {
-        self.read(
-            grad,
-            row * self.tile,
-            &mut lines[..self.tile * self.line_len()],
-        );
-        let (lines, into) = (
-            (&*lines, self.squares()),
-            (into, position_squares(stride, self.pitch())),
-        );
-        let sizes = [self.count[1], self.pitch()];
-        match self.tile {
-            4 => transform::<OutputGrad, 4, PATCH>(lines, into, sizes),
-            _ => transform::<OutputGrad, 2, PATCH>(lines, into, sizes),
+            self.read(grads[image], row * self.tile, lines);
+            let from = (&*lines, self.squares());
+            let into = &mut into[i * columns * pitch..];
+            let (into, sizes) = ((into, position_squares(stride, pitch)), [columns, pitch]);
+            match self.tile {
+                4 => transform::<OutputGrad, 4, PATCH>(from, into, sizes),
+                _ => transform::<OutputGrad, 2, PATCH>(from, into, sizes),
+            }
         }
     }
 

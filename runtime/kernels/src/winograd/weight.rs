@@ -134,8 +134,7 @@ impl Band<'_> {
                 c: &mut sums[position * weights..],
                 pitch: round_up(to),
                 sizes: [from, self.tiles, to],
-                alpha: 1.0,
-                add,
+                alpha: add.then_some(1.0),
             }
             .run();
         }
