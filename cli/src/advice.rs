@@ -111,11 +111,11 @@ fn help(error: &CliError) -> Option<String> {
             return (!both.is_empty()).then(|| both.join("; "));
         }
         CliError::DataCommand(error) => return error.help(),
-        CliError::Compare(error) => return error.help(),
+        CliError::Compare(error) => return Some(error.help()),
         #[cfg(feature = "flower")]
         CliError::Federation(error) => return error.help(),
         CliError::Bench(error) => error.help()?,
-        CliError::Reproduce(error) => return error.help(),
+        CliError::Reproduce(error) => error.help()?,
         CliError::Predict(error) => error.help()?,
         CliError::Profiles { .. } => "docs/faults.md describes the file",
         CliError::LateClient(_) => "docs/partitions.md describes newcomers",
@@ -148,7 +148,7 @@ fn help(error: &CliError) -> Option<String> {
         }
         CliError::CheckpointEvery(_) => "--checkpoint rounds:10 writes one after every tenth round",
         CliError::NoRun { .. } => "`fedround run --out DIR` begins a run",
-        CliError::SeveralRuns { found, resumed } => return Some(found.help(*resumed)),
+        CliError::SeveralRuns(found) => return Some(found.help()),
         CliError::IsFederation { .. } => {
             "the `fedround coordinator` command that began the run, given again, goes on with it"
         }

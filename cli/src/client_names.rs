@@ -3,6 +3,8 @@
 use fedround_data::{Dataset, Partition};
 
 use crate::read_args::ReadArgs;
+use crate::settings::Settings;
+use crate::terminal::tell;
 
 /// The name of each client, by its number, where each is one that the data names. Nothing otherwise: then a client
 /// has examples of several names.
@@ -29,6 +31,13 @@ pub(crate) fn note(reading: &ReadArgs, data: &Dataset, partition: &Partition) ->
     Some(format!(
         "`{column}` names {clients} clients, but {partition} deals the rows to others; --partition natural makes a client of each"
     ))
+}
+
+/// Says what there is to know of the data of a run.
+pub(crate) fn tell_notes(settings: &Settings, data: &Dataset) {
+    let unnamed = note(&settings.reading, data, &settings.run.partition);
+    let notes = data.notes.iter().chain(&unnamed);
+    notes.for_each(|note| tell!("note: {note}"));
 }
 
 /// Whether a partition deals groups as the data has them.

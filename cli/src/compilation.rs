@@ -17,6 +17,7 @@ use crate::compile_args::Subject;
 use crate::dead_hypers::{Uses, unused};
 use crate::error::{CliError, at_least_one};
 use crate::hypers::{self, Given, Setting};
+use crate::read_args::ReadArgs;
 use crate::run::{SettingArgs, TestArgs};
 use crate::settings::Settings;
 use crate::terminal::tell;
@@ -44,8 +45,14 @@ impl Catalog {
         target: Target,
         passes: &mut PassManager,
     ) -> Result<Compiled, CliError> {
-        let (shapes, hypers) = (shapes(subject)?, hypers::assignments(&subject.set)?);
-        let compiled = self.compile_with(subject, &hypers, (&shapes, target), passes)?;
+        let place: DataLocation = subject.data.parse()?;
+        let shapes = shapes(&place, &subject.reading)?;
+        let hypers = hypers::assignments(&subject.set)?;
+        at_least_one("clients", subject.clients)?;
+        let algorithm = self.algorithm(&subject.spec, &hypers)?;
+        let around = (subject.clients, auxiliaries::choices(&subject.aux)?);
+        let traced = self.trace(algorithm, (&subject.model, subject.train), around, shapes)?;
+        let compiled = traced.compile(target, passes)?;
         let uses = Uses::of(
             &self.registry,
             (&subject.spec, &hypers),
@@ -58,9 +65,8 @@ impl Catalog {
 
     /// Compiles what a run trains, as far as that depends on no data.
     pub(crate) fn compile_run(&self, settings: &Settings) -> Result<Compiled, CliError> {
-        let subject = subject(settings);
-        let around = (&shapes(&subject)?, Target::default());
-        self.compile_with(&subject, &settings.hypers, around, &mut PassManager::new())
+        let traced = self.trace_run(settings)?;
+        traced.compile(Target::default(), &mut PassManager::new())
     }
 
     /// The hyper-parameters of a spec that change nothing in it, as in `fedavg.lr`; `None` where it does not
@@ -69,17 +75,7 @@ impl Catalog {
         let (flags, tests) = (SettingArgs::default(), TestArgs::default());
         let settings = Settings::resolve(&flags, &tests, Some(spec), None).ok()?;
         let compiled = self.compile_run(&settings).ok()?;
-        self.unused(spec, &[], &compiled.objective()).ok()
-    }
-
-    /// The hyper-parameters that change nothing of what was compiled, as in `fedavg.lr`.
-    pub(crate) fn unused(
-        &self,
-        spec: &str,
-        hypers: &[Setting],
-        objective: &Objective,
-    ) -> Result<BTreeSet<String>, CliError> {
-        unused(&self.registry, (spec, hypers), objective)
+        unused(&self.registry, (spec, &[]), &compiled.objective()).ok()
     }
 
     /// The names of settings that would be refused if all of them were given on a command line, of a model
@@ -104,72 +100,67 @@ impl Catalog {
 
     /// What a run's model is trained for, unless the algorithm says otherwise. Nothing is compiled.
     pub(crate) fn objective(&self, settings: &Settings) -> Result<Objective, CliError> {
-        let subject = subject(settings);
-        let (_, model, _) = self.trace(&subject, &settings.hypers, &shapes(&subject)?)?;
-        Ok(model.objective())
+        Ok(self.trace_run(settings)?.model.objective())
     }
 
-    fn compile_with(
-        &self,
-        subject: &Subject,
-        hypers: &[Setting],
-        (shapes, target): (&Shapes, Target),
-        passes: &mut PassManager,
-    ) -> Result<Compiled, CliError> {
-        let (algorithm, model, auxiliaries) = self.trace(subject, hypers, shapes)?;
-        let program = Program::compile_with(&*algorithm, model, target, passes)?;
-        Ok(Compiled {
-            algorithm,
-            program,
-            auxiliaries,
-        })
+    /// What a run trains, ready to be compiled.
+    fn trace_run(&self, settings: &Settings) -> Result<Traced, CliError> {
+        let (run, shapes) = (&settings.run, shapes(&settings.data, &settings.reading)?);
+        at_least_one("clients", run.clients)?;
+        let algorithm = self.algorithm(&settings.spec, &settings.hypers)?;
+        let around = (run.clients, run.auxiliaries.clone());
+        self.trace(algorithm, (&settings.model, run.train), around, shapes)
     }
 
-    /// A subject's algorithm and model, ready to be compiled.
+    /// Traces the part of a model that trains, with auxiliary networks of chosen variants, for so many clients.
     fn trace(
         &self,
-        subject: &Subject,
-        hypers: &[Setting],
-        (task, words, columns): &Shapes,
-    ) -> Result<(BoxedAlgorithm, TracedModel, Auxiliaries), CliError> {
-        at_least_one("clients", subject.clients)?;
-        let algorithm = self.algorithm(&subject.spec, hypers)?;
+        algorithm: BoxedAlgorithm,
+        (model, train): (&str, Train),
+        (clients, variants): (usize, Auxiliaries),
+        (task, words, columns): Shapes,
+    ) -> Result<Traced, CliError> {
         let around = AuxiliaryTask {
-            task: *task,
-            clients: subject.clients,
-            variants: auxiliaries::choices(&subject.aux)?,
+            task,
+            clients,
+            variants,
         };
-        let model = self.model_of(&subject.model)?;
-        let (model, auxiliaries) = match subject.train {
-            Train::All => model.trace(&algorithm, &around, *words, &self.losses)?,
+        let model = self.model_of(model)?;
+        let (model, auxiliaries) = match train {
+            Train::All => model.trace(&algorithm, &around, words, &self.losses)?,
             Train::LowRank(adapters) => {
                 let seed = RunSettings::default().seed;
                 let adapt = |base| adapt(base, adapters, seed, None);
-                model.trace_adapted(&algorithm, &around, *words, &self.losses, adapt)?
+                model.trace_adapted(&algorithm, &around, words, &self.losses, adapt)?
             }
         };
         let mut chosen = around.variants.into_keys();
         if let Some(name) = chosen.find(|name| !auxiliaries.contains_key(name)) {
             return Err(ExperimentError::UnusedAuxiliary { name }.into());
         }
-        Ok((algorithm, model.with_columns(columns.clone()), auxiliaries))
+        Ok(Traced {
+            algorithm,
+            model: model.with_columns(columns),
+            auxiliaries,
+        })
     }
 }
 
-/// What of a run's settings its program depends on, without the hyper-parameters.
-fn subject(settings: &Settings) -> Subject {
-    let networks = settings.run.auxiliaries.iter();
-    Subject {
-        spec: settings.spec.clone(),
-        model: settings.model.clone(),
-        train: settings.run.train,
-        aux: networks
-            .map(|(name, variant)| format!("{name}={variant}"))
-            .collect(),
-        data: settings.data.to_string(),
-        reading: settings.reading.clone(),
-        clients: settings.run.clients,
-        set: vec![],
+/// An algorithm and a model, ready to be compiled.
+struct Traced {
+    algorithm: BoxedAlgorithm,
+    model: TracedModel,
+    auxiliaries: Auxiliaries,
+}
+
+impl Traced {
+    fn compile(self, target: Target, passes: &mut PassManager) -> Result<Compiled, CliError> {
+        let program = Program::compile_with(&*self.algorithm, self.model, target, passes)?;
+        Ok(Compiled {
+            algorithm: self.algorithm,
+            program,
+            auxiliaries: self.auxiliaries,
+        })
     }
 }
 
@@ -179,11 +170,10 @@ type NamedShape = (String, Vec<usize>);
 /// What a program depends on of its data: the task, the number of words and the columns.
 type Shapes = (Task, Option<usize>, Vec<NamedShape>);
 
-/// The shapes of a subject's data. Only data of one's own is read.
-fn shapes(subject: &Subject) -> Result<Shapes, CliError> {
-    let place = subject.data.parse::<DataLocation>()?;
-    let DataLocation::Bundled(name) = &place else {
-        let data = subject.reading.read(&place, None)?;
+/// The shapes of data. Only data of one's own is read.
+fn shapes(place: &DataLocation, reading: &ReadArgs) -> Result<Shapes, CliError> {
+    let DataLocation::Bundled(name) = place else {
+        let data = reading.read(place, None)?;
         let task = Task {
             input: data.train.input_shape()?,
             classes: data.classes,

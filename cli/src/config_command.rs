@@ -7,7 +7,7 @@ use fedround_dsl::Hyper;
 
 use crate::args::ConfigArgs;
 use crate::catalog::Catalog;
-use crate::dead_hypers::{NOT_USED, full_name};
+use crate::dead_hypers::{NOT_USED, full_name, unused};
 use crate::error::CliError;
 use crate::files::json;
 use crate::hypers;
@@ -35,8 +35,8 @@ pub(crate) fn config(catalog: &Catalog, args: &ConfigArgs) -> Result<(), CliErro
             // Without the data, or with a model that does not fit, there are no marks.
             let compiled = catalog.compile_run(&settings);
             let unused = compiled.and_then(|compiled| {
-                let (spec, hypers) = (&settings.spec, &settings.hypers);
-                let unused = catalog.unused(spec, hypers, &compiled.objective())?;
+                let given = (&*settings.spec, &*settings.hypers);
+                let unused = unused(&catalog.registry, given, &compiled.objective())?;
                 Ok(short_names(&*compiled.algorithm, &unused))
             });
             print(&marked(&text, &unused.unwrap_or_default()))

@@ -8,7 +8,11 @@ use sha2::Digest;
 
 /// The digest of a file in lower-case hexadecimal digits, and the file's size in bytes.
 pub(crate) fn of_file<D: Digest>(path: &Path) -> io::Result<(String, u64)> {
-    let mut file = File::open(path)?;
+    of_rest::<D>(&mut File::open(path)?)
+}
+
+/// The same of what an open file has from here on.
+pub(crate) fn of_rest<D: Digest>(file: &mut File) -> io::Result<(String, u64)> {
     let (mut digest, mut size) = (D::new(), 0);
     let mut piece = vec![0; 1 << 16];
     loop {

@@ -161,12 +161,8 @@ pub(crate) enum CliError {
     #[error("`{}` holds no run: expected its config.toml or checkpoints", dir.display())]
     NoRun { dir: PathBuf },
     /// A command that takes one run was given the folder of several.
-    #[error("{found}")]
-    SeveralRuns {
-        found: Box<SeveralRuns>,
-        /// Whether the run was to go on.
-        resumed: bool,
-    },
+    #[error("{0}")]
+    SeveralRuns(Box<SeveralRuns>),
     #[error(
         "`{}` holds the run of a federation, whose clients are at parties; nothing was written",
         dir.display()

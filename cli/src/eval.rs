@@ -12,7 +12,6 @@ use crate::catalog::Catalog;
 use crate::error::{CliError, at_least_one};
 use crate::files::json;
 use crate::model_args::{Clients, EvalArgs};
-use crate::run::SettingArgs;
 use crate::table::{BORDERS, table, wrapped};
 use crate::terminal::{nats, percent, print, tell};
 use crate::trained_run::TrainedRun;
@@ -58,11 +57,7 @@ struct OfClient {
 
 /// Runs the subcommand.
 pub(crate) fn eval(catalog: &Catalog, args: &EvalArgs) -> Result<(), CliError> {
-    let flags = SettingArgs {
-        data_dir: args.data_dir.clone(),
-        ..SettingArgs::default()
-    };
-    let mut trained = TrainedRun::open(&args.run, &flags)?;
+    let mut trained = TrainedRun::open(&args.run, args.data_dir.clone())?;
     trained.settings.run.eval_batch = at_least_one("batch", args.batch)?;
     let data = match &args.data {
         Some(other) => Arc::new(trained.test_on(other.parse()?, &args.reading)?),
@@ -111,7 +106,7 @@ impl Session {
         };
         match args.client {
             Some(Clients::One(client)) => {
-                self.load(Some(client))?;
+                self.trained.set_model(&mut self.run, Some(client))?;
                 report.client = Some(OfClient {
                     client,
                     own: match self.own_examples {
@@ -126,7 +121,7 @@ impl Session {
             }
             Some(Clients::All) => self.all_clients(&mut report)?,
             None => {
-                match self.load(None) {
+                match self.trained.set_model(&mut self.run, None) {
                     Ok(()) => report.server = Some(self.scores(&self.run.evaluate_model()?)),
                     Err(CliError::Untrained { clients: true, .. }) => {}
                     Err(error) => return Err(error),
@@ -148,7 +143,7 @@ impl Session {
                 report.client_accuracy.push(None);
                 continue;
             }
-            self.load(Some(client))?;
+            self.trained.set_model(&mut self.run, Some(client))?;
             let tested = match self.own_examples {
                 true => self.run.evaluate_model_for(client)?,
                 false => Some(self.run.evaluate_model()?),
@@ -162,15 +157,6 @@ impl Session {
         let others = others.filter(|(client, _)| late.is_none_or(|late| late.client != *client));
         let known: Vec<f64> = others.filter_map(|(_, accuracy)| *accuracy).collect();
         report.clients = ClientSummary::of(&known).ok();
-        Ok(())
-    }
-
-    /// Sets the model of the server or of a client.
-    fn load(&mut self, client: Option<usize>) -> Result<(), CliError> {
-        let leaves = self.run.program().model().model().leaves();
-        let values = self.trained.values(&leaves, client)?;
-        // They fit: files with other shapes are errors.
-        let _ = self.run.set_parameters(values);
         Ok(())
     }
 

@@ -1,31 +1,19 @@
 //! `fedround export`: a run's model as a file that PyTorch loads.
 
 use fedround_models::{Layout, Leaf, NamedValues, to_safetensors, to_torch_file};
-use serde::Serialize;
 
 use crate::catalog::Catalog;
 use crate::error::CliError;
 use crate::export_format::ExportFormat;
 use crate::files::{json, write_new};
 use crate::model_args::ExportArgs;
-use crate::run::SettingArgs;
 use crate::terminal::{grouped, print, tell};
 use crate::trained_run::TrainedRun;
-
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Exported {
-    file: String,
-    /// Their names.
-    tensors: Vec<String>,
-    /// In all of them.
-    numbers: usize,
-}
 
 /// Runs the subcommand.
 pub(crate) fn export(catalog: &Catalog, args: &ExportArgs) -> Result<(), CliError> {
     let format = ExportFormat::of(&args.to, args.format)?;
-    let run = TrainedRun::open(&args.run, &SettingArgs::default())?;
+    let run = TrainedRun::open(&args.run, None)?;
     let (mut leaves, auxiliaries) = run.network(catalog)?;
     let part = |leaf: &Leaf| leaf.name.split('.').next().unwrap_or_default().to_owned();
     for name in &args.part {
@@ -63,11 +51,12 @@ pub(crate) fn export(catalog: &Catalog, args: &ExportArgs) -> Result<(), CliErro
     write_new(&args.to, &bytes.map_err(failed)?)?;
     let numbers: usize = values.iter().map(Vec::len).sum();
     if args.json {
-        return print(&json(&Exported {
-            file: args.to.display().to_string(),
-            tensors: tensors.into_iter().map(|(name, ..)| name).collect(),
-            numbers,
-        })?);
+        let names: Vec<&String> = tensors.iter().map(|(name, ..)| name).collect();
+        return print(&json(&serde_json::json!({
+            "file": args.to.display().to_string(),
+            "tensors": names,
+            "numbers": numbers,
+        }))?);
     }
     let (n, numbers) = (values.len(), grouped(numbers as u64));
     tell!(

@@ -1,13 +1,32 @@
-//! Files that the command writes: text, JSON and CSV.
+//! Files that the command reads and writes: text, JSON and CSV.
 
 use std::fs::{self, OpenOptions};
-use std::io::ErrorKind;
-use std::path::Path;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
 
 use fedround_store::write_atomically;
 use serde::Serialize;
 
 use crate::error::CliError;
+
+/// A file's text; `None` if there is no file.
+pub(crate) fn read_if_there(path: &Path) -> io::Result<Option<String>> {
+    match fs::read_to_string(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        read => read.map(Some),
+    }
+}
+
+/// The files of a folder whose names end with an extension, in the order of their names.
+pub(crate) fn files_in(dir: &Path, extension: &str) -> Result<Vec<PathBuf>, CliError> {
+    let entries = fs::read_dir(dir).map_err(CliError::io("read", dir))?;
+    let paths = entries.map(|entry| entry.map(|entry| entry.path()));
+    let paths: io::Result<Vec<PathBuf>> = paths.collect();
+    let mut paths = paths.map_err(CliError::io("read", dir))?;
+    paths.retain(|path| path.extension().is_some_and(|own| own == extension));
+    paths.sort();
+    Ok(paths)
+}
 
 /// Writes a file, whole or not at all.
 pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), CliError> {

@@ -1,6 +1,7 @@
 //! Hyper-parameters from text and from TOML.
 
 use std::fmt;
+use std::iter::successors;
 
 use fedround_dsl::{BoxedAlgorithm, Hyper, LayerField, Registry, all_fields, set};
 use fedround_ir::fed::HyperValue;
@@ -158,6 +159,11 @@ pub(crate) fn carries(from: Option<&BoxedAlgorithm>, to: &dyn Hyper, name: &str)
     };
     let in_both_bases = here.layer == innermost(&**from) && there.layer == innermost(to);
     here.layer == there.layer || in_both_bases
+}
+
+/// The layers of an algorithm, outermost first.
+pub(crate) fn layers(algorithm: &dyn Hyper) -> impl Iterator<Item = &dyn Hyper> {
+    successors(Some(algorithm), |layer| layer.base())
 }
 
 /// The name of the innermost layer, which may have no hyper-parameters.

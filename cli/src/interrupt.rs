@@ -12,32 +12,27 @@ use crate::terminal::tell;
 
 static RECEIVED: AtomicI32 = AtomicI32::new(0);
 
-/// Whether and by which signal the process was asked to stop.
-#[derive(Clone, Copy)]
-pub(crate) struct Stop;
-
 /// A signal that was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Signal(i32);
 
 /// From now on a signal asks the run to stop after its round; a second one ends the process, SIGHUP aside.
-pub(crate) fn listen() -> Stop {
+pub(crate) fn listen() {
     // Where no handler can be installed, signals end the process as they always do.
     let _ = install();
-    Stop
 }
 
-impl Stop {
-    pub fn signal(self) -> Option<Signal> {
-        match RECEIVED.load(Ordering::SeqCst) {
-            0 => None,
-            number => Some(Signal(number)),
-        }
+/// The signal that asked the process to stop.
+pub(crate) fn signal() -> Option<Signal> {
+    match RECEIVED.load(Ordering::SeqCst) {
+        0 => None,
+        number => Some(Signal(number)),
     }
+}
 
-    pub fn requested(self) -> bool {
-        self.signal().is_some()
-    }
+/// Whether a signal asked the process to stop.
+pub(crate) fn stop_requested() -> bool {
+    signal().is_some()
 }
 
 impl Signal {

@@ -3,18 +3,11 @@
 use std::fs;
 
 use clap::CommandFactory;
-use serde::Serialize;
 
 use crate::args::{Args, CompletionsArgs, ManArgs};
 use crate::error::CliError;
 use crate::files::{json, write_text};
 use crate::terminal::print;
-
-/// What `fedround man --json` prints.
-#[derive(Serialize)]
-struct Pages {
-    files: Vec<String>,
-}
 
 /// Prints the completions of a shell.
 pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), CliError> {
@@ -44,7 +37,7 @@ pub(crate) fn man(args: &ManArgs) -> Result<(), CliError> {
         files.push(path.display().to_string());
     }
     match args.json {
-        true => print(&json(&Pages { files })?),
+        true => print(&json(&serde_json::json!({ "files": files }))?),
         false => Ok(()),
     }
 }

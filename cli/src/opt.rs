@@ -8,7 +8,7 @@ use fedround_ir::fed::{Module, print_exact};
 use fedround_ir::tensor::Graph;
 use fedround_ir::text::{Document, TENSOR_VERSION, parse_sections};
 use fedround_passes::{Pass, PassManager, PassTarget, Request, timing_table};
-use serde::Serialize;
+use serde_json::Value;
 
 use crate::compile_args::OptArgs;
 use crate::error::CliError;
@@ -88,33 +88,16 @@ fn read(file: &Path) -> Result<String, CliError> {
     Ok(text)
 }
 
-/// A dialect of `fedround opt --list --json`.
-#[derive(Serialize)]
-struct Dialect {
-    dialect: &'static str,
-    passes: Vec<Listed>,
-}
-
-/// A pass of a dialect.
-#[derive(Serialize)]
-struct Listed {
-    name: &'static str,
-    /// Whether it takes a number, as in `batch-clients=8`.
-    takes_number: bool,
-    doc: &'static str,
-}
-
 /// The passes of a dialect for other programs.
-fn dialect<P: PassTarget>() -> Dialect {
-    let listed = |pass: &Pass<P>| Listed {
-        name: pass.name,
-        takes_number: pass.number.is_some(),
-        doc: pass.about,
-    };
-    Dialect {
-        dialect: P::DIALECT,
-        passes: P::passes().iter().map(listed).collect(),
-    }
+fn dialect<P: PassTarget>() -> Value {
+    let passes = P::passes().iter().map(|pass| {
+        serde_json::json!({
+            "name": pass.name,
+            "takes_number": pass.number.is_some(),
+            "doc": pass.about,
+        })
+    });
+    serde_json::json!({ "dialect": P::DIALECT, "passes": passes.collect::<Vec<_>>() })
 }
 
 /// The passes of a dialect.

@@ -15,7 +15,6 @@ use crate::error::CliError;
 use crate::files::json;
 use crate::model_args::PredictArgs;
 use crate::predict_error::PredictError;
-use crate::run::SettingArgs;
 use crate::settings::Settings;
 use crate::terminal::print;
 use crate::trained_run::TrainedRun;
@@ -35,11 +34,7 @@ struct Prediction {
 
 /// Runs the subcommand.
 pub(crate) fn predict(catalog: &Catalog, args: &PredictArgs) -> Result<(), CliError> {
-    let flags = SettingArgs {
-        data_dir: args.data_dir.clone(),
-        ..SettingArgs::default()
-    };
-    let trained = TrainedRun::open(&args.run, &flags)?;
+    let trained = TrainedRun::open(&args.run, args.data_dir.clone())?;
     let encoding = trained.encoding()?;
     let run = catalog.model_run(&trained.settings, &encoding);
     let of_texts = matches!(&run, Err(error) if needs_texts(error));
@@ -51,10 +46,7 @@ pub(crate) fn predict(catalog: &Catalog, args: &PredictArgs) -> Result<(), CliEr
         InputValues::Several => return Err(several(&trained.settings).into()),
         _ => run?,
     };
-    let leaves = run.program().model().model().leaves();
-    let values = trained.values(&leaves, args.client)?;
-    // They fit: files with other shapes are errors.
-    let _ = run.set_parameters(values);
+    trained.set_model(&mut run, args.client)?;
     let model = Trained {
         run,
         encoding,

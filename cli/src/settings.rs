@@ -50,17 +50,10 @@ pub(crate) struct Settings {
     pub track: Vec<Track>,
     /// Everything else.
     pub run: experiment::Settings,
-    /// The dataset, where it had to be read to count its clients.
-    pub counted: Option<Counted>,
+    /// The dataset and where it is, if it had to be read to count its clients.
+    pub counted: Option<(DataLocation, Arc<Dataset>)>,
     /// The file of --config.
     pub file: Option<SettingsFile>,
-}
-
-/// A dataset that has been read.
-#[derive(Clone, Debug)]
-pub(crate) struct Counted {
-    place: DataLocation,
-    data: Arc<Dataset>,
 }
 
 impl Settings {
@@ -214,17 +207,14 @@ impl Settings {
     fn all_clients(mut self) -> Result<Self, CliError> {
         let data = self.load()?;
         self.run.clients = data.clients().unwrap_or(self.run.clients);
-        self.counted = Some(Counted {
-            place: self.data.clone(),
-            data,
-        });
+        self.counted = Some((self.data.clone(), data));
         Ok(self)
     }
 
     /// The dataset.
     pub fn load(&self) -> Result<Arc<Dataset>, CliError> {
         match &self.counted {
-            Some(counted) if counted.place == self.data => Ok(counted.data.clone()),
+            Some((place, data)) if *place == self.data => Ok(data.clone()),
             _ => Ok(Arc::new(
                 self.reading.read(&self.data, self.data_dir.as_deref())?,
             )),

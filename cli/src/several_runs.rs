@@ -45,6 +45,8 @@ pub(crate) fn has_ended(status: &str) -> bool {
 #[derive(Debug)]
 pub(crate) struct SeveralRuns {
     dir: PathBuf,
+    /// Whether a run was to go on.
+    resumed: bool,
     /// How many there are.
     runs: usize,
     /// The folder of one of them: of a chosen candidate, if values were tried.
@@ -57,8 +59,9 @@ pub(crate) struct SeveralRuns {
 }
 
 impl SeveralRuns {
-    /// Those in a folder; `None` if it is the folder of a run, or holds none.
-    pub fn below(dir: &Path) -> Option<Self> {
+    /// Those in a folder, where one run was expected, to be `resumed` or not; `None` if it is the folder of a run, or
+    /// holds none.
+    pub fn below(dir: &Path, resumed: bool) -> Option<Self> {
         if dir.join(CONFIG).exists() {
             return None;
         }
@@ -84,6 +87,7 @@ impl SeveralRuns {
         Some(Self {
             all_ended,
             dir: dir.to_owned(),
+            resumed,
             runs: runs.len(),
             chosen: chosen && best.is_some(),
             example: best.unwrap_or(first),
@@ -91,14 +95,14 @@ impl SeveralRuns {
         })
     }
 
-    /// What to do; `resumed` of runs that are to go on.
-    pub fn help(&self, resumed: bool) -> String {
+    /// What to do.
+    pub fn help(&self) -> String {
         let run = quoted(&self.example.display().to_string());
         match &self.command {
-            _ if resumed && self.all_ended => format!(
+            _ if self.resumed && self.all_ended => format!(
                 "all of them have ended; `fedround resume {run} --rounds N` trains one for more rounds"
             ),
-            Some(command) if resumed => format!("`{command}` goes on with them"),
+            Some(command) if self.resumed => format!("`{command}` goes on with them"),
             _ if self.chosen => format!("name one of them: {run} has the chosen values"),
             _ => format!("name one of them, such as {run}"),
         }

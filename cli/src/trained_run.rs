@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fedround::Auxiliaries;
-use fedround::experiment::Keep;
+use fedround::experiment::{Keep, Run};
 use fedround_data::{DataLocation, Dataset, InputEncoding, Partition};
 use fedround_models::{AuxiliaryTask, Leaf, Task, Weights, WeightsError};
 
@@ -37,15 +37,11 @@ pub(crate) struct Late {
 }
 
 impl TrainedRun {
-    /// Reads the run's settings under these flags. What it trained on is the CPU's here, and what it
-    /// started from no longer matters.
-    pub fn open(dir: &Path, flags: &SettingArgs) -> Result<Self, CliError> {
-        if let Some(found) = SeveralRuns::below(dir) {
-            let found = Box::new(found);
-            return Err(CliError::SeveralRuns {
-                found,
-                resumed: false,
-            });
+    /// Reads the run's settings, with another folder of datasets if there is one. What it trained on is the CPU's here,
+    /// and what it started from no longer matters.
+    pub fn open(dir: &Path, data_dir: Option<PathBuf>) -> Result<Self, CliError> {
+        if let Some(found) = SeveralRuns::below(dir, false) {
+            return Err(CliError::SeveralRuns(Box::new(found)));
         }
         let manifest = match dir.join(CONFIG).exists() {
             true => Manifest::of_trained(dir)?,
@@ -65,7 +61,11 @@ impl TrainedRun {
             goal: None,
             ..Config::read(&dir.join(CONFIG))?
         };
-        let settings = Settings::over(config, flags, &TestArgs::default(), None, None)?;
+        let flags = SettingArgs {
+            data_dir,
+            ..SettingArgs::default()
+        };
+        let settings = Settings::over(config, &flags, &TestArgs::default(), None, None)?;
         Ok(Self {
             dir: dir.to_owned(),
             manifest,
@@ -210,6 +210,15 @@ impl TrainedRun {
         let model = catalog.model_of(&self.settings.model)?;
         let (model, used) = model.trace(&algorithm, &around, encoding.words, &catalog.losses)?;
         Ok((model.model().leaves(), used))
+    }
+
+    /// Gives a run of the same network the trained model: the server's, or a client's.
+    pub fn set_model(&self, run: &mut Run, client: Option<usize>) -> Result<(), CliError> {
+        let leaves = run.program().model().model().leaves();
+        let values = self.values(&leaves, client)?;
+        // They fit: files with other shapes are errors.
+        let _ = run.set_parameters(values);
+        Ok(())
     }
 
     /// The trained values of these leaves, in their order: the server's, or those of a client's model.

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fedround::experiment::InitialWeights;
+use fedround::experiment::{InitialWeights, Run};
 use fedround_models::{LoadReport, TORCHVISION_RESNET};
 use serde::Serialize;
 
@@ -25,11 +25,10 @@ pub(crate) fn source(
     };
     let file = match path.is_dir() {
         true => {
-            if let Some(found) = SeveralRuns::below(&path).filter(|_| !path.join(MODEL).exists()) {
-                return Err(CliError::SeveralRuns {
-                    found: Box::new(found),
-                    resumed: false,
-                });
+            if let Some(found) =
+                SeveralRuns::below(&path, false).filter(|_| !path.join(MODEL).exists())
+            {
+                return Err(CliError::SeveralRuns(Box::new(found)));
             }
             if let Some(manifest) = Manifest::of_trained(&path)? {
                 manifest.check(&path, MODEL)?;
@@ -92,7 +91,14 @@ pub(crate) struct LoadedWeights {
 }
 
 impl LoadedWeights {
-    pub fn new(weights: &InitialWeights, report: &LoadReport, states: &[String]) -> Self {
+    /// That of a run, if it starts from such a file.
+    pub fn of(run: &Run) -> Option<Self> {
+        let file = run.settings().weights.as_ref()?;
+        let states = run.loaded_server_states();
+        Some(Self::new(file, run.loaded_weights()?, states))
+    }
+
+    fn new(weights: &InitialWeights, report: &LoadReport, states: &[String]) -> Self {
         Self {
             file: weights.file.display().to_string(),
             loaded: report.loaded.clone(),

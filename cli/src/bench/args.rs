@@ -201,43 +201,26 @@ impl OneArgs {
     pub fn options(&self, cohort_batch: usize) -> Map<String, Value> {
         let count = |n: Option<usize>| n.map(Value::from);
         let flag = |on: bool| on.then_some(Value::Bool(true));
+        let text = |given: &str, default: &str| (given != default).then(|| Value::from(given));
         let options = [
-            (
-                "spec",
-                (self.spec != "fedavg").then(|| self.spec.clone().into()),
-            ),
+            ("spec", text(&self.spec, "fedavg")),
             ("model", self.model.clone().map(Value::from)),
             ("clients", count(self.clients)),
             ("examples", count(self.examples)),
             ("cohort", count(self.cohort)),
             ("cohort_batch", Some(cohort_batch.into())),
-            (
-                "convolutions",
-                (self.convolutions != "auto").then(|| self.convolutions.clone().into()),
-            ),
-            (
-                "precision",
-                (self.precision != "f32").then(|| self.precision.clone().into()),
-            ),
+            ("convolutions", text(&self.convolutions, "auto")),
+            ("precision", text(&self.precision, "f32")),
             (
                 "threads",
-                (self.threads != THREADS).then(|| self.threads.into()),
+                count(Some(self.threads).filter(|n| *n != THREADS)),
             ),
-            (
-                "graphs",
-                (self.graphs != "auto").then(|| self.graphs.clone().into()),
-            ),
-            (
-                "device_data",
-                (self.device_data != "auto").then(|| self.device_data.clone().into()),
-            ),
+            ("graphs", text(&self.graphs, "auto")),
+            ("device_data", text(&self.device_data, "auto")),
             ("exact_conv", flag(self.exact_conv)),
             ("no_fusion", flag(self.no_fusion)),
             ("evaluate", flag(self.evaluate)),
-            (
-                "set",
-                (!self.set.is_empty()).then(|| self.set.join(" ").into()),
-            ),
+            ("set", text(&self.set.join(" "), "")),
         ];
         let given = options.into_iter();
         let given = given.filter_map(|(name, value)| Some((name.to_owned(), value?)));

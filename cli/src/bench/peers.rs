@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::error::BenchError;
 use super::report::{Report, Row};
 use crate::error::CliError;
+use crate::files::files_in;
 
 /// A row for each peer that reports on the task, the fastest first.
 pub(super) fn rows(paths: &[PathBuf], task: &'static str) -> Result<Vec<Row>, CliError> {
@@ -85,19 +86,8 @@ fn read(path: &Path) -> Result<Vec<Report>, CliError> {
 
 /// A file itself, or the JSON files of a folder.
 fn files(path: &Path) -> Result<Vec<PathBuf>, CliError> {
-    if !path.is_dir() {
-        return Ok(vec![path.to_owned()]);
+    match path.is_dir() {
+        true => files_in(path, "json"),
+        false => Ok(vec![path.to_owned()]),
     }
-    let mut files = vec![];
-    for entry in std::fs::read_dir(path).map_err(CliError::io("read", path))? {
-        let file = entry.map_err(CliError::io("read", path))?.path();
-        if file
-            .extension()
-            .is_some_and(|extension| extension == "json")
-        {
-            files.push(file);
-        }
-    }
-    files.sort();
-    Ok(files)
 }

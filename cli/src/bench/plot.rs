@@ -5,8 +5,9 @@ use std::path::Path;
 use plotters::prelude::*;
 
 use super::report::Row;
+use crate::drawing;
 use crate::error::CliError;
-use crate::plot::{Area, Drawn, FONT, LineStyle, save};
+use crate::plot::{Area, Drawn, FONT, LineStyle, svg_text};
 
 const SIZE: (u32, u32) = (880, 320);
 
@@ -17,7 +18,8 @@ pub(super) fn draw(
     values: &[usize],
     rows: &[Row],
 ) -> Result<(), CliError> {
-    save(path, SIZE, |root| drawn(root, axis, values, rows))
+    let svg = svg_text(path, SIZE, |root| drawn(root, axis, values, rows))?;
+    drawing::write(path, &svg)
 }
 
 fn drawn(root: &Area<'_>, axis: &str, values: &[usize], rows: &[Row]) -> Drawn {

@@ -20,7 +20,6 @@ pub(super) struct Report {
     pub first_round_s: f64,
     pub time_to_first_round_s: f64,
     /// Median of the timed rounds; peers may not have it.
-    #[serde(default)]
     pub median_round_s: Option<f64>,
     pub rounds_per_s: f64,
     pub client_steps_per_s: f64,
@@ -31,19 +30,15 @@ pub(super) struct Report {
     pub params_l2: Option<f64>,
     pub peak_rss_mb: Option<f64>,
     /// What became of steps that could be replayed, where that was asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub replay: Option<Value>,
     /// MiB that GPUs held; none on the CPU.
-    #[serde(default)]
     pub device_memory_mb: Option<f64>,
     /// How often a round waits for what a GPU gives; none on the CPU.
-    #[serde(default)]
     pub reads_per_round: Option<f64>,
     /// Share of time in which the GPU runs no kernel, where it was measured and can be.
-    #[serde(default)]
     pub idle_share: Option<f64>,
     /// What a step launches on a device that fuses ops; none on others.
-    #[serde(default)]
     pub kernels_per_step: Option<usize>,
     pub versions: Value,
 }

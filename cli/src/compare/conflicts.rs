@@ -1,8 +1,8 @@
 //! Values of one hyper-parameter that come from two places of a command line.
 
-use fedround_dsl::{BoxedAlgorithm, Hyper};
+use fedround_dsl::Hyper;
 
-use super::entrant::Entrant;
+use super::entrant::{Entrant, with_defaults};
 use super::error::CompareError;
 use super::search::Search;
 use crate::catalog::Catalog;
@@ -36,8 +36,7 @@ pub(crate) fn check(
     settings: &[Setting],
     (flag, searches): (&'static str, &[Search]),
 ) -> Result<(), CliError> {
-    let built = algorithms.iter().map(|e| catalog.algorithm(&e.spec, &[]));
-    let built: Vec<BoxedAlgorithm> = built.collect::<Result<_, _>>()?;
+    let built = with_defaults(catalog, algorithms)?;
     let meaning = |name: &str| -> Vec<Option<Meaning>> {
         let all = algorithms.iter().zip(&built);
         all.map(|(e, algorithm)| Meaning::of(name, e, &**algorithm))

@@ -59,6 +59,16 @@ impl Entrant {
     }
 }
 
+/// The algorithms of entrants with their defaults.
+pub(super) fn with_defaults(
+    catalog: &Catalog,
+    entrants: &[Entrant],
+) -> Result<Vec<BoxedAlgorithm>, CliError> {
+    let all = entrants.iter();
+    all.map(|entrant| catalog.algorithm(&entrant.spec, &[]))
+        .collect()
+}
+
 /// Whether an algorithm takes a setting for all that have it. One of a file must mean the same as in the file's own
 /// algorithm, `of_file`.
 fn takes(algorithm: &dyn Hyper, setting: &Setting, of_file: Option<&BoxedAlgorithm>) -> bool {
@@ -76,8 +86,7 @@ pub(super) fn of_another(
     algorithms: &[Entrant],
     settings: &mut Vec<Setting>,
 ) -> Result<Vec<String>, CliError> {
-    let defaults = algorithms.iter().map(|e| catalog.algorithm(&e.spec, &[]));
-    let defaults: Vec<BoxedAlgorithm> = defaults.collect::<Result<_, _>>()?;
+    let defaults = with_defaults(catalog, algorithms)?;
     let specs: Vec<&str> = algorithms.iter().map(|e| e.spec.as_str()).collect();
     let taken = |name: &str| {
         let mut all = algorithms.iter().zip(&defaults);
@@ -123,8 +132,7 @@ pub(super) fn deal(
     let (own, shared): (Vec<&Setting>, Vec<&Setting>) = settings
         .iter()
         .partition(|setting| is_own(setting, algorithms));
-    let defaults = algorithms.iter().map(|e| catalog.algorithm(&e.spec, &[]));
-    let defaults: Vec<BoxedAlgorithm> = defaults.collect::<Result<_, _>>()?;
+    let defaults = with_defaults(catalog, algorithms)?;
     for setting in shared {
         let entrants = algorithms.iter_mut().zip(&defaults);
         let mut having = entrants

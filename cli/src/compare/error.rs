@@ -83,7 +83,7 @@ pub(crate) enum CompareError {
 
 impl CompareError {
     /// What to do about it.
-    pub fn help(&self) -> Option<String> {
+    pub fn help(&self) -> String {
         let text = match self {
             Self::Name { .. } | Self::Twice { .. } => {
                 "NAME=SPEC gives an algorithm a name, as in strong=fedprox"
@@ -92,7 +92,7 @@ impl CompareError {
             Self::ValueTwice { .. } => "leave one of them out",
             Self::SelectTwice { .. } => "as in lr=0.01,0.1,1",
             Self::SelectAndSet { set, .. } => {
-                return Some(format!("leave --set {set}=.. out"));
+                return format!("leave --set {set}=.. out");
             }
             Self::NoWholeNumber { .. } => "as in epochs=1..10",
             Self::RangeNotDrawn { .. } => "--random 20 tries twenty combinations",
@@ -113,11 +113,11 @@ impl CompareError {
             Self::Read { .. } => "delete the run's folder to run it again",
             Self::Failed { dir, .. } => {
                 let dir = dir.display();
-                return Some(format!(
+                return format!(
                     "the others are kept in {dir}; delete a failed run's folder to run it again"
-                ));
+                );
             }
         };
-        Some(text.to_owned())
+        text.to_owned()
     }
 }

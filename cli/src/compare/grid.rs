@@ -96,32 +96,44 @@ impl Grid {
         })
     }
 
-    /// The runs in their order: seed by seed, so that an early end leaves whole comparisons.
+    /// The runs in their order.
     pub fn cells(&self) -> Vec<Cell> {
-        let numbered = || self.algorithms.iter().enumerate();
-        let of_seed = |&seed: &u64| {
-            numbered().map(move |(i, entrant)| Cell {
-                entrant: i,
-                name: entrant.name.clone(),
-                settings: Settings {
-                    spec: entrant.spec.clone(),
-                    hypers: entrant.hypers.clone(),
-                    // It is the comparison's, not the run's.
-                    target: None,
-                    run: experiment::Settings {
-                        seed,
-                        ..self.shared.run.clone()
-                    },
-                    ..self.shared.clone()
-                },
-                folder: format!("{}-seed{seed}", slug(&entrant.name)).into(),
-            })
-        };
-        self.seeds.iter().flat_map(of_seed).collect()
+        let entrants = self.algorithms.iter().map(|entrant| {
+            let settings = Settings {
+                spec: entrant.spec.clone(),
+                hypers: entrant.hypers.clone(),
+                // It is the comparison's, not the run's.
+                target: None,
+                ..self.shared.clone()
+            };
+            (entrant.name.clone(), settings)
+        });
+        Cell::all(&entrants.collect::<Vec<_>>(), &self.seeds)
     }
 }
 
 impl Cell {
+    /// The runs of entrants, of which each has a name and settings, in their order: seed by seed, so that an early end
+    /// leaves whole comparisons.
+    pub fn all(entrants: &[(String, Settings)], seeds: &[u64]) -> Vec<Self> {
+        let of_seed = |&seed: &u64| {
+            let numbered = entrants.iter().enumerate();
+            numbered.map(move |(i, (name, settings))| Self {
+                entrant: i,
+                name: name.clone(),
+                settings: Settings {
+                    run: experiment::Settings {
+                        seed,
+                        ..settings.run.clone()
+                    },
+                    ..settings.clone()
+                },
+                folder: format!("{}-seed{seed}", slug(name)).into(),
+            })
+        };
+        seeds.iter().flat_map(of_seed).collect()
+    }
+
     /// The algorithm with its hyper-parameters.
     pub fn algorithm(&self, catalog: &Catalog) -> Result<BoxedAlgorithm, CliError> {
         catalog.algorithm(&self.settings.spec, &self.settings.hypers)
@@ -132,17 +144,15 @@ impl Cell {
         Ok(self.settings.config(&*self.algorithm(catalog)?))
     }
 
-    /// The same, where runs may have been trained for fewer rounds.
-    pub fn earlier_part(&self, catalog: &Catalog, out: &Path) -> Result<Option<Record>, CliError> {
+    /// What an earlier call left of it in a folder of runs, where it may have been trained for `fewer_rounds`.
+    pub fn earlier(
+        &self,
+        catalog: &Catalog,
+        out: &Path,
+        fewer_rounds: bool,
+    ) -> Result<Option<Record>, CliError> {
         let dir = out.join(&self.folder);
-        record::check(&dir, &self.config(catalog)?, Same::RunOfFewerRounds)?;
-        Record::read(&dir)
-    }
-
-    /// What an earlier call left of it in a folder of runs.
-    pub fn earlier(&self, catalog: &Catalog, out: &Path) -> Result<Option<Record>, CliError> {
-        let dir = out.join(&self.folder);
-        record::check(&dir, &self.config(catalog)?, Same::Run)?;
+        record::check(&dir, &self.config(catalog)?, Same::Run, fewer_rounds)?;
         Record::read(&dir)
     }
 }

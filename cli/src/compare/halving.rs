@@ -9,12 +9,13 @@ use fedround_data::Dataset;
 use super::grid::Cell;
 use super::line::Line;
 use super::record::{Record, planned_rounds};
+use super::report::runs_of;
 use super::rungs::Halving;
 use super::statistics::Spread;
 use super::train::{Output, train};
 use crate::catalog::Catalog;
 use crate::error::CliError;
-use crate::interrupt::Stop;
+use crate::interrupt::stop_requested;
 use crate::run::LAST_PHASE;
 use crate::terminal::{in_rounds, tell};
 
@@ -48,7 +49,7 @@ pub(super) fn train_by_halving(
             records[i] = None;
         }
         train(catalog, &missing, cells, records, output)?;
-        if Stop.signal().is_some() {
+        if stop_requested() {
             return Ok(());
         }
         let next = rung.candidates.div_ceil(halving.keep_one_in);
@@ -90,10 +91,8 @@ fn best(
     rounds: usize,
 ) -> Vec<usize> {
     let score = |candidate: usize| {
-        let own = cells.iter().zip(records);
-        let own = own.filter(|(cell, _)| cell.entrant == candidate);
-        let own = own.map(|(_, run)| run.as_ref().and_then(|run| until(run, rounds)));
-        let own: Option<Vec<f64>> = own.collect();
+        let own = runs_of(candidate, cells, records).into_iter();
+        let own: Option<Vec<f64>> = own.map(|run| until(run?, rounds)).collect();
         Spread::of(own?).map(|spread| spread.mean)
     };
     let mut scored: Vec<(usize, Option<f64>)> = left.into_iter().map(|i| (i, score(i))).collect();

@@ -24,23 +24,19 @@ pub(crate) struct Score {
 pub(crate) struct Line {
     pub round: usize,
     /// The phase's name, if the algorithm has several phases.
-    #[serde(default)]
     pub phase: Option<String>,
     pub train_loss: Option<f64>,
     /// Accuracy of the models that the algorithm trains.
     pub accuracy: Option<f64>,
     /// Whose models `accuracy` is of; older files do not say it.
-    #[serde(default)]
     pub accuracy_of: Option<Models>,
     /// Loss of the server's model on the test set.
     pub test_loss: Option<f64>,
     /// Accuracy of the server's model on the test set.
     pub test_accuracy: Option<f64>,
     /// Accuracy for each class, if the server's model was evaluated.
-    #[serde(default)]
     pub class_accuracy: Option<Vec<Option<f64>>>,
     /// Accuracy over the clients' own test examples.
-    #[serde(default)]
     pub local_accuracy: Option<Local>,
     /// The same for the algorithm's named evaluations, by name.
     #[serde(default)]
@@ -51,25 +47,18 @@ pub(crate) struct Line {
     /// Accuracy and loss on each domain's test examples, with `--track-clients`.
     #[serde(default)]
     pub domains: BTreeMap<String, Score>,
-    #[serde(default)]
     pub validation_accuracy: Option<f64>,
     /// BLEU-1 to BLEU-4, if the model describes images.
-    #[serde(default)]
     pub test_bleu: Option<[Option<f64>; 4]>,
     /// VQA accuracy, if the model answers questions.
-    #[serde(default)]
     pub test_vqa_accuracy: Option<f64>,
     /// Perplexity, if the model predicts next characters.
-    #[serde(default)]
     pub test_perplexity: Option<f64>,
     /// Area under the ROC curve of the second of two classes, on the test set.
-    #[serde(default)]
     pub test_auc: Option<f64>,
     /// The same over the clients' own test examples.
-    #[serde(default)]
     pub local_auc: Option<Local>,
     /// Seconds on the virtual clock, if there is one.
-    #[serde(default)]
     pub virtual_seconds: Option<f64>,
     pub bytes_up: u64,
     pub bytes_down: u64,

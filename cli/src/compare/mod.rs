@@ -48,14 +48,14 @@ pub(super) use record::Record;
 pub(super) use report::{Comparison, RunRow, runs_of};
 pub(super) use search::{Search, Strategy};
 pub(super) use select::{candidates, choose};
-pub(super) use statistics::{Row, Spread, mean_curve};
+pub(super) use statistics::{Row, Spread, in_common, mean_curve};
 pub(super) use table::tables;
 pub(super) use train::{Datasets, Output, prepare, train};
 
 use crate::catalog::Catalog;
 use crate::error::CliError;
 use crate::files::json;
-use crate::interrupt::Stop;
+use crate::interrupt::signal;
 use crate::run::{CONFIG, lock, lock_if_there, next_free};
 use crate::terminal::{print, tell};
 use grid::Grid;
@@ -152,28 +152,25 @@ impl Begun {
             check_same(out, grid).map(|()| found)
         };
         if let Some(out) = &args.out {
-            let lock = lock_if_there(out)?;
             return Ok(Begun {
-                dir: Some(out.clone()),
-                lock,
+                lock: lock_if_there(out)?,
                 records: earlier_runs(out)?,
+                dir: Some(out.clone()),
             });
         }
-        let left = unfinished::of_this_command(name);
-        // A file that the command names may have other settings now.
-        let left = left.and_then(|(dir, lock)| Some((earlier_runs(&dir).ok()?, dir, lock)));
-        Ok(match left {
-            Some((records, dir, lock)) => Begun {
+        let left = unfinished::of_this_command(name).and_then(|(dir, lock)| {
+            Some(Begun {
+                // A file that the command names may have other settings now.
+                records: earlier_runs(&dir).ok()?,
                 dir: Some(dir),
                 lock: Some(lock),
-                records,
-            },
-            None => Begun {
-                dir: None,
-                lock: None,
-                records: vec![None; cells.len()],
-            },
-        })
+            })
+        });
+        Ok(left.unwrap_or_else(|| Begun {
+            dir: None,
+            lock: None,
+            records: vec![None; cells.len()],
+        }))
     }
 }
 
@@ -210,30 +207,23 @@ fn check_same(dir: &Path, grid: &Grid) -> Result<(), CliError> {
     }
 }
 
-/// What an earlier call left in the folder, by cell.
+/// What an earlier call left in the folder, by cell. Its runs may have been trained for `fewer_rounds`.
 fn earlier(
     catalog: &Catalog,
     out: &Path,
     cells: &[Cell],
     fewer_rounds: bool,
 ) -> Result<Vec<Option<Record>>, CliError> {
-    let same = match fewer_rounds {
-        true => Same::ComparisonOfFewerRounds,
-        false => Same::Comparison,
-    };
     if let (Some(first), Ok(entries)) = (cells.first(), fs::read_dir(out)) {
         let shared = first.config(catalog)?;
         let dirs = entries.flatten().map(|entry| entry.path());
         for dir in dirs.filter(|path| path.is_dir()) {
-            record::check(&dir, &shared, same)?;
+            record::check(&dir, &shared, Same::Comparison, fewer_rounds)?;
         }
     }
+    let cells = cells.iter();
     cells
-        .iter()
-        .map(|cell| match fewer_rounds {
-            true => cell.earlier_part(catalog, out),
-            false => cell.earlier(catalog, out),
-        })
+        .map(|cell| cell.earlier(catalog, out, fewer_rounds))
         .collect()
 }
 
@@ -263,7 +253,7 @@ pub(crate) fn end(
     };
     let (complete, failed) = (with(Status::Complete), with(Status::Failed));
     // Nothing else leaves a run unfinished.
-    if let Some(signal) = Stop.signal().filter(|_| complete + failed < runs) {
+    if let Some(signal) = signal().filter(|_| complete + failed < runs) {
         let name = signal.name();
         tell!("stopped by {name}: {complete} of {runs} runs are complete");
         tell!("help: {again} goes on");

@@ -1,8 +1,6 @@
 //! Reads the results of a finished run back from its folder.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::ErrorKind;
 use std::path::Path;
 
 use fedround::experiment::{AttributeAuc, Status};
@@ -17,7 +15,7 @@ use super::line::{Line, Local, Score};
 use crate::config::Config;
 use crate::config_difference::{FREE, difference};
 use crate::error::CliError;
-use crate::files::{remove_file, remove_folder};
+use crate::files::{read_if_there, remove_file, remove_folder};
 use crate::run::{CONFIG, FILES, MANIFEST, METRICS, Manifest, Models, SUMMARY};
 use crate::terminal::tell;
 
@@ -51,18 +49,14 @@ pub(crate) struct Record {
     #[serde(default)]
     pub adversary: Vec<AttributeAuc>,
     /// BLEU-1 to BLEU-4, if the model describes images.
-    #[serde(default)]
     pub bleu: Option<[Option<f64>; 4]>,
     pub best_bleu: Option<f64>,
     pub vqa_accuracy: Option<f64>,
     /// Perplexity, if the model predicts next characters.
-    #[serde(default)]
     pub perplexity: Option<f64>,
     /// Area under the ROC curve of the second of two classes, on the test set.
-    #[serde(default)]
     pub auc: Option<f64>,
     /// The same over the clients' own test examples.
-    #[serde(default)]
     pub local_auc: Option<Local>,
     /// Accuracy over clients for each named evaluation, by name.
     #[serde(default)]
@@ -74,7 +68,6 @@ pub(crate) struct Record {
     #[serde(default)]
     pub server: BTreeMap<String, Option<f64>>,
     /// Privacy spent by the whole run, if the algorithm adds noise.
-    #[serde(default)]
     pub privacy: Option<Spent>,
     pub seconds: f64,
     pub bytes_up: u64,
@@ -173,7 +166,8 @@ impl Record {
         last.into_iter().flatten().filter_map(known).collect()
     }
 
-    fn points(&self, value: impl Fn(&Line) -> Option<f64>) -> Vec<Point> {
+    /// A quantity at the rounds that have it.
+    pub fn points(&self, value: impl Fn(&Line) -> Option<f64>) -> Vec<Point> {
         let point = |line: &Line| {
             Some(Point {
                 round: line.round,
@@ -193,28 +187,29 @@ const OWN: [&str; 3] = ["spec", "seed", "hyper"];
 pub(crate) enum Same {
     /// All that matter.
     Run,
-    /// The same, but for a run that was not trained for as many rounds.
-    RunOfFewerRounds,
     /// Those that all runs of a comparison share.
     Comparison,
-    /// The same, but for runs that were not trained for as many rounds.
-    ComparisonOfFewerRounds,
 }
 
-/// Fails if the folder holds a run of other settings than `wanted`.
-pub(crate) fn check(dir: &Path, wanted: &Config, same: Same) -> Result<(), CliError> {
+/// Fails if the folder holds a run of other settings than `wanted`. With `fewer_rounds`, the run may be one that was to
+/// be trained for fewer rounds.
+pub(crate) fn check(
+    dir: &Path,
+    wanted: &Config,
+    same: Same,
+    fewer_rounds: bool,
+) -> Result<(), CliError> {
     let path = dir.join(CONFIG);
     let Some(found) = text(&path)? else {
         return Ok(());
     };
     let found: Table = found.parse().map_err(broken(&path))?;
     let wanted = Table::try_from(wanted).map_err(broken(&path))?;
-    let of_comparison = matches!(same, Same::Comparison | Same::ComparisonOfFewerRounds);
     let rounds = |table: &Table| table.get("rounds").and_then(Value::as_integer);
-    let fewer = matches!(same, Same::RunOfFewerRounds | Same::ComparisonOfFewerRounds)
-        && rounds(&found) < rounds(&wanted);
+    let fewer = fewer_rounds && rounds(&found) < rounds(&wanted);
     let ignored = |key: &str| {
-        FREE.contains(&key) || (of_comparison && OWN.contains(&key)) || (fewer && key == "rounds")
+        let own = same == Same::Comparison && OWN.contains(&key);
+        FREE.contains(&key) || own || (fewer && key == "rounds")
     };
     match difference(&found, &wanted, &ignored) {
         None => Ok(()),
@@ -251,11 +246,7 @@ pub(super) fn clear(dir: &Path) -> Result<(), CliError> {
 
 /// A file's text; `None` where there is no file.
 fn text(path: &Path) -> Result<Option<String>, CliError> {
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(CliError::io("read", path)(error)),
-    }
+    read_if_there(path).map_err(CliError::io("read", path))
 }
 
 fn broken<E: ToString>(path: &Path) -> impl Fn(E) -> CompareError {

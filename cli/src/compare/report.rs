@@ -11,7 +11,7 @@ use super::grid::{Cell, Grid};
 use super::quantity::{Quantity, Target};
 use super::record::Record;
 use super::select::choose;
-use super::statistics::{Row, Spread};
+use super::statistics::{Row, Spread, complete};
 use crate::command_line::{command_line, command_line_into};
 use crate::run::Models;
 use crate::settings::Settings;
@@ -205,12 +205,6 @@ impl RunRow {
             folder: cell.folder.display().to_string(),
         }
     }
-}
-
-/// The complete ones of an algorithm's runs.
-fn complete<'r>(runs: &[Option<&'r Record>]) -> impl Iterator<Item = &'r Record> {
-    let runs = runs.iter().copied().flatten();
-    runs.filter(|run| run.status == Status::Complete)
 }
 
 /// An algorithm's runs, one for each seed.

@@ -37,6 +37,12 @@ impl Spread {
     }
 }
 
+/// The complete ones of an algorithm's runs.
+pub(super) fn complete<'r>(runs: &[Option<&'r Record>]) -> impl Iterator<Item = &'r Record> {
+    let runs = runs.iter().copied().flatten();
+    runs.filter(|run| run.status == Status::Complete)
+}
+
 /// An algorithm over its complete runs.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Row {
@@ -73,16 +79,14 @@ pub(crate) struct Row {
 impl Row {
     /// The row of an algorithm's runs, one for each seed.
     pub fn new(name: &str, spec: &str, runs: &[Option<&Record>], target: Option<Target>) -> Self {
-        let with = |status| {
-            let runs = runs.iter().copied().flatten();
-            runs.filter(move |run| run.status == status)
-        };
-        let complete = || with(Status::Complete);
+        let complete = || complete(runs);
         let spread =
             |value: &dyn Fn(&Record) -> Option<f64>| Spread::of(complete().filter_map(value));
         let rounds = |run: &Record| run.rounds.max(1) as f64;
         let reached = |run: &Record| target?.reached(run);
-        let (complete_runs, failed) = (complete().count(), with(Status::Failed).count());
+        let has_failed = |run: &&&Record| run.status == Status::Failed;
+        let failed = runs.iter().flatten().filter(has_failed).count();
+        let complete_runs = complete().count();
         Self {
             algorithm: name.to_owned(),
             spec: spec.to_owned(),
@@ -121,31 +125,30 @@ pub(crate) struct MeanPoint {
 /// The mean over the complete runs at each round in which all of them were evaluated. Goals and phases that end
 /// early make runs with other seeds be evaluated in other rounds.
 pub(crate) fn mean_curve(runs: &[Option<&Record>], of: Quantity) -> Vec<MeanPoint> {
-    let complete = runs
-        .iter()
-        .copied()
-        .flatten()
-        .filter(|run| run.status == Status::Complete);
-    let curves: Vec<Vec<Point>> = complete.map(|run| of.curve(run)).collect();
-    let Some(first) = curves.first() else {
-        return vec![];
-    };
-    let point = |round: usize| {
-        let here = |curve: &Vec<Point>| {
-            let place = curve.binary_search_by_key(&round, |point| point.round);
-            Some(curve[place.ok()?])
-        };
-        let here: Vec<Point> = curves.iter().map(here).collect::<Option<_>>()?;
+    let curves: Vec<Vec<Point>> = complete(runs).map(|run| of.curve(run)).collect();
+    let point = |here: Vec<Point>| {
         let accuracy = Spread::of(here.iter().map(|p| p.value))?;
         Some(MeanPoint {
-            round: round as f64,
+            round: here.first()?.round as f64,
             bytes: Spread::of(here.iter().map(|p| p.bytes as f64))?.mean,
             mean: accuracy.mean,
             std: accuracy.std.unwrap_or(0.0),
         })
     };
-    let rounds = first.iter().map(|point| point.round);
-    rounds.filter_map(point).collect()
+    in_common(&curves).into_iter().filter_map(point).collect()
+}
+
+/// For each round that all curves have, the points of all of them. Curves are in the order of rounds.
+pub(crate) fn in_common(curves: &[Vec<Point>]) -> Vec<Vec<Point>> {
+    let points = |round: usize| -> Option<Vec<Point>> {
+        let here = |curve: &Vec<Point>| {
+            let place = curve.binary_search_by_key(&round, |point| point.round);
+            Some(curve[place.ok()?])
+        };
+        curves.iter().map(here).collect()
+    };
+    let first = curves.iter().take(1).flatten();
+    first.filter_map(|point| points(point.round)).collect()
 }
 
 #[cfg(test)]

@@ -106,11 +106,11 @@ fn untested(rows: &[Row]) -> String {
 }
 
 /// A column's title, and what a row has in it.
-type Column = (String, fn(&Row) -> String);
+type Column = (&'static str, fn(&Row) -> String);
 
 /// A table of an algorithm's name and other columns.
 fn of_algorithms(comparison: &Comparison, style: &str, others: Vec<Column>) -> Table {
-    let name: Column = ("algorithm".into(), |row| row.algorithm.clone());
+    let name: Column = ("algorithm", |row| row.algorithm.clone());
     let columns: Vec<Column> = [name].into_iter().chain(others).collect();
     let cells = |row| columns.iter().map(move |(_, cell)| cell(row));
     let header = columns.iter().map(|(title, _)| title);
@@ -119,7 +119,7 @@ fn of_algorithms(comparison: &Comparison, style: &str, others: Vec<Column>) -> T
 
 fn accuracy_columns(comparison: &Comparison) -> Vec<Column> {
     let rows = &comparison.algorithms;
-    let mut columns: Vec<Column> = vec![("runs".into(), runs)];
+    let mut columns: Vec<Column> = vec![("runs", runs)];
     // Whose models an accuracy is of stands beside it, unless all are the server's.
     let personal = rows.iter().any(|row| row.accuracy_of == Models::Clients);
     let title = if personal {
@@ -127,42 +127,42 @@ fn accuracy_columns(comparison: &Comparison) -> Vec<Column> {
     } else {
         "test accuracy"
     };
-    columns.push((title.into(), |row| accuracy(row.accuracy)));
+    columns.push((title, |row| accuracy(row.accuracy)));
     if personal {
-        columns.push(("of".into(), |row| whose(row).into()));
+        columns.push(("of", |row| whose(row).into()));
     }
     // What is best on test examples is nothing that a user could have chosen.
     let validated = rows.iter().any(|row| row.validation_accuracy.is_some());
     if validated {
-        columns.push(("validation".into(), |row| accuracy(row.validation_accuracy)));
-        columns.push(("chosen".into(), |row| accuracy(row.chosen_test_accuracy)));
+        columns.push(("validation", |row| accuracy(row.validation_accuracy)));
+        columns.push(("chosen", |row| accuracy(row.chosen_test_accuracy)));
     } else {
-        columns.push(("best".into(), |row| accuracy(row.best_accuracy)));
+        columns.push(("best", |row| accuracy(row.best_accuracy)));
     }
     if comparison.target_of == Quantity::LocalAccuracy {
         // That is what is compared; the files have the accuracy of the server's model.
-        columns.push(("local accuracy".into(), |row| accuracy(row.local_accuracy)));
+        columns.push(("local accuracy", |row| accuracy(row.local_accuracy)));
     } else if personal {
-        columns.push(("server's model".into(), |row| accuracy(row.test_accuracy)));
+        columns.push(("server's model", |row| accuracy(row.test_accuracy)));
     } else if !validated && rows.iter().any(|row| row.local_accuracy.is_some()) {
         // Beside what is chosen it would not fit a terminal; the files have it.
-        columns.push(("local accuracy".into(), |row| accuracy(row.local_accuracy)));
+        columns.push(("local accuracy", |row| accuracy(row.local_accuracy)));
     }
     columns
 }
 
 fn cost_columns(comparison: &Comparison) -> Vec<Column> {
     let mut columns: Vec<Column> = vec![
-        ("reached".into(), reached),
-        ("rounds".into(), rounds_to_target),
-        ("bytes".into(), |row| sent(row.bytes_to_target)),
+        ("reached", reached),
+        ("rounds", rounds_to_target),
+        ("bytes", |row| sent(row.bytes_to_target)),
     ];
     if comparison.target.is_none() {
         columns.clear();
     }
     let costs: [Column; 2] = [
-        ("bytes a round".into(), |row| sent(row.bytes_per_round)),
-        ("time a round".into(), |row| time(row.seconds_per_round)),
+        ("bytes a round", |row| sent(row.bytes_per_round)),
+        ("time a round", |row| time(row.seconds_per_round)),
     ];
     columns.extend(costs);
     columns

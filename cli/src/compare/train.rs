@@ -15,7 +15,7 @@ use crate::catalog::Catalog;
 use crate::client_names;
 use crate::cohort_note::one_of_several;
 use crate::error::CliError;
-use crate::interrupt::{Stop, listen};
+use crate::interrupt::{listen, stop_requested};
 use crate::read_args::ReadArgs;
 use crate::run::{
     Clock, Job, Progress, check_unchanged, has_checkpoint, last_checkpoint, lock_free,
@@ -48,10 +48,7 @@ impl Datasets {
             return Ok(data.clone());
         }
         let data = settings.load()?;
-        let partition = &settings.run.partition;
-        let unnamed = client_names::note(&settings.reading, &data, partition);
-        let notes = data.notes.iter().chain(&unnamed);
-        notes.for_each(|note| tell!("note: {note}"));
+        client_names::tell_notes(settings, &data);
         self.loaded.push((key, data.clone()));
         Ok(data)
     }
@@ -202,12 +199,13 @@ pub(crate) fn train(
     if left.is_empty() {
         return Ok(());
     }
-    let (stop, runs) = (listen(), left.len());
+    listen();
+    let runs = left.len();
     let rounds = left.iter().map(|(cell, ..)| cell.settings.rounds).sum();
     let (mut progress, mut before) = (Progress::new(rounds, runs, quiet), 0);
     progress.note(&format!("{runs} runs, into {}", dir.display()));
     for (i, (cell, record, data)) in left.into_iter().enumerate() {
-        if stop.requested() {
+        if stop_requested() {
             break;
         }
         let (seed, rounds) = (cell.settings.run.seed, cell.settings.rounds);
@@ -215,7 +213,7 @@ pub(crate) fn train(
         progress.start(before, rounds, &title);
         before += rounds;
         let path = dir.join(&cell.folder);
-        let status = one(catalog, data, cell, &path, &mut progress, stop)?;
+        let status = one(catalog, data, cell, &path, &mut progress)?;
         if status != Status::Interrupted && !output.keep_states {
             remove_states(&path)?;
         }
@@ -236,7 +234,6 @@ fn one(
     cell: &Cell,
     dir: &Path,
     progress: &mut Progress,
-    stop: Stop,
 ) -> Result<Status, CliError> {
     let mut clock = Clock::start();
     let starts_again = |error: CliError| {
@@ -282,6 +279,6 @@ fn one(
     }
     let (folder, before) = open(&job, dir, lock, found.as_ref())?;
     clock.before = before;
-    let (summary, _) = job.train(&folder, progress, stop, clock)?;
+    let (summary, _) = job.train(&folder, progress, clock)?;
     Ok(summary.status)
 }

@@ -1,33 +1,18 @@
 //! Finds out whether the files of a dataset are in the data folder.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use fedround_data::DatasetInfo;
 
-/// How many of a dataset's files and folders are there.
-pub(super) struct Availability {
-    found: usize,
-    all: usize,
-}
-
-impl fmt::Display for Availability {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.found, self.all) {
-            (_, 0) => f.write_str("built in"),
-            (0, _) => f.write_str("absent"),
-            (found, all) if found == all => f.write_str("present"),
-            (found, all) => write!(f, "{found} of {all}"),
-        }
-    }
-}
-
-/// Looks a dataset's files up in a data folder.
-pub(super) fn of(info: &DatasetInfo, dir: &Path) -> Availability {
+/// Whether a dataset's files and folders are in a data folder, in words.
+pub(super) fn of(info: &DatasetInfo, dir: &Path) -> String {
     let there = |place: &&&str| !matching(dir, place).is_empty();
-    Availability {
-        found: info.files.iter().filter(there).count(),
-        all: info.files.len(),
+    let found = info.files.iter().filter(there).count();
+    match (found, info.files.len()) {
+        (_, 0) => "built in".to_owned(),
+        (0, _) => "absent".to_owned(),
+        (found, all) if found == all => "present".to_owned(),
+        (found, all) => format!("{found} of {all}"),
     }
 }
 

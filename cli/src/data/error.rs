@@ -27,8 +27,6 @@ pub(crate) enum DataCommandError {
         "--out is the file of a sheet of images, and `{data}` has no images; leave it out to print the examples"
     )]
     NoImages { data: String },
-    #[error("{name}: expected at least 1, found 0")]
-    Zero { name: &'static str },
 }
 
 impl From<ColumnError> for DataCommandError {
@@ -53,9 +51,7 @@ impl DataCommandError {
             Self::Data(DataError::Own(error)) => of_own_data(error)?,
             Self::Data(DataError::Image { .. }) => BROKEN,
             // The message says it.
-            Self::NoSheet | Self::NoImages { .. } | Self::Zero { .. } | Self::Ungrouped(_) => {
-                return None;
-            }
+            Self::NoSheet | Self::NoImages { .. } | Self::Ungrouped(_) => return None,
             Self::Data(DataError::NoDirectory { .. }) => "--data-dir DIR names the data folder",
             Self::Data(
                 DataError::Read { .. }

@@ -1,6 +1,5 @@
 //! The subcommand `fedround data info`: the shape, the classes and the columns of a dataset.
 
-use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
@@ -173,8 +172,7 @@ fn text(info: &Info) -> String {
     };
     let splits = [("training", &info.training), ("test", &info.test)];
     text += &columns(splits.into_iter().map(split_row));
-    // Writing to a `String` cannot fail.
-    let _ = writeln!(text, "\nClasses: {}", info.classes.len());
+    text += &format!("\nClasses: {}\n", info.classes.len());
     let classes = info.classes.iter().take(SHOWN);
     text += &columns(classes.map(|class| {
         let [training, test] = [class.training, class.test].map(grouped);
@@ -183,19 +181,18 @@ fn text(info: &Info) -> String {
         [class.name.clone(), training, test]
     }));
     if info.classes.len() > SHOWN {
-        let _ = writeln!(text, "  and {} more", info.classes.len() - SHOWN);
+        text += &format!("  and {} more\n", info.classes.len() - SHOWN);
     }
     if !info.groups.is_empty() {
         let names = info.groups[..info.groups.len().min(SHOWN)].join(", ");
-        let _ = writeln!(
-            text,
-            "\nGroups: {}, such as {names}; --partition natural makes a client of each",
+        text += &format!(
+            "\nGroups: {}, such as {names}; --partition natural makes a client of each\n",
             info.groups.len()
         );
     }
     if let Some(words) = &info.words {
         let (count, frequent) = (grouped(words.count as u64), words.frequent.join(", "));
-        let _ = writeln!(text, "\nWords: {count}, most often {frequent}");
+        text += &format!("\nWords: {count}, most often {frequent}\n");
     }
     if !info.inputs.is_empty() {
         let names = info.inputs[..info.inputs.len().min(SHOWN)].join(", ");
@@ -203,14 +200,14 @@ fn text(info: &Info) -> String {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        let _ = writeln!(text, "\nInputs: {}, {names}{more}", info.inputs.len());
+        text += &format!("\nInputs: {}, {names}{more}\n", info.inputs.len());
     }
     if !info.files.is_empty() {
         text += "\nFiles\n";
         text += &columns(info.files.iter().map(file_row));
     }
     for note in &info.notes {
-        let _ = writeln!(text, "\nnote: {note}");
+        text += &format!("\nnote: {note}\n");
     }
     wrapped(&text)
 }

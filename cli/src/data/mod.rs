@@ -47,7 +47,7 @@ fn list(args: &ListArgs) -> Result<String, CliError> {
     let dir = &args.folder.data_dir;
     let listed = |d: &DatasetInfo| Listed {
         name: d.name,
-        files: availability::of(d, dir).to_string(),
+        files: availability::of(d, dir),
         doc: d.doc,
     };
     let all: Vec<Listed> = DATASETS.iter().map(listed).collect();

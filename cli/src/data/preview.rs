@@ -1,7 +1,6 @@
 //! `fedround data preview`: a contact sheet.
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use fedround_data::{Dataset, Examples, Scale};
@@ -10,7 +9,7 @@ use serde::Serialize;
 use super::args::PreviewArgs;
 use super::error::DataCommandError;
 use crate::contact_sheet::{self, Pixels};
-use crate::error::CliError;
+use crate::error::{CliError, at_least_one};
 use crate::files::json;
 
 /// So many numbers of an example are printed.
@@ -40,9 +39,7 @@ struct Row {
 
 /// Runs the subcommand.
 pub(super) fn preview(args: &PreviewArgs) -> Result<String, CliError> {
-    if args.columns == 0 {
-        return Err(DataCommandError::Zero { name: "--columns" }.into());
-    }
+    at_least_one("--columns", args.columns)?;
     let data = args.dataset.load()?;
     let mut preview = match data.train.image_shape() {
         Ok(shape) => sheet(args, &data, shape)?,
@@ -124,8 +121,7 @@ fn text(preview: &Preview) -> String {
     };
     for row in &preview.rows {
         for example in &row.examples {
-            // Writing to a `String` cannot fail.
-            let _ = writeln!(text, "{}: {example}", row.class);
+            text += &format!("{}: {example}\n", row.class);
         }
     }
     text + &more

@@ -10,6 +10,7 @@ use super::picture::Picture;
 #[cfg(feature = "raster")]
 use super::raster;
 use crate::error::CliError;
+use crate::files::files_in;
 
 /// Writes a drawing, whole or not at all, in the format that the file's name says.
 pub(crate) fn write(path: &Path, svg: &str) -> Result<(), CliError> {
@@ -36,13 +37,7 @@ pub(crate) fn encode(svg: &str, to: Picture) -> Result<Vec<u8>, DrawingError> {
 /// names.
 pub(crate) fn convert_all(dir: &Path, to: Picture) -> Result<Vec<PathBuf>, CliError> {
     to.check()?;
-    let entries = fs::read_dir(dir).map_err(CliError::io("read", dir))?;
-    let mut drawings: Vec<PathBuf> = entries
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect::<Result<_, _>>()
-        .map_err(CliError::io("read", dir))?;
-    drawings.retain(|path| path.extension().is_some_and(|e| e == "svg"));
-    drawings.sort();
+    let drawings = files_in(dir, "svg")?;
     if drawings.is_empty() {
         return Err(DrawingError::NoDrawings(dir.to_owned()).into());
     }

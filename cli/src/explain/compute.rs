@@ -1,7 +1,5 @@
 //! The section of `explain` on computation: the cost of each compute segment and of a round.
 
-use std::fmt::Write;
-
 use fedround_exec::Program;
 use fedround_ir::fed::{Op, Value};
 use fedround_passes::LoopCount;
@@ -23,10 +21,8 @@ pub(super) fn compute(program: &Program, examples: u64) -> Result<String, CliErr
     let mut totals = Totals::new(in_order(&wire(program.linked())));
     for (i, (graph, runs)) in graphs.iter().zip(runs(program.schedule())).enumerate() {
         let cost = cost(graph);
-        // Writing to a `String` cannot fail.
-        let _ = writeln!(
-            text,
-            "  {}, {}, {}: {}, {} moved, peak {}",
+        text += &format!(
+            "  {}, {}, {}: {}, {} moved, peak {}\n",
             program.segment_name(i),
             place(&runs),
             times(&runs),
@@ -40,9 +36,8 @@ pub(super) fn compute(program: &Program, examples: u64) -> Result<String, CliErr
     let sizes = program.batch_sizes();
     let sizes = sizes.iter().map(|size| format!(" {size}"));
     let sizes: Vec<String> = sizes.collect();
-    let _ = writeln!(
-        text,
-        "\n  n: examples of a client, taken as {} (--examples); batches of{}",
+    text += &format!(
+        "\n  n: examples of a client, taken as {} (--examples); batches of{}\n",
         grouped(examples),
         match sizes.is_empty() {
             true => " 1".to_owned(),
@@ -95,14 +90,14 @@ impl Totals {
                 1 => String::new(),
                 _ => format!(" of cohort {}", i + 1),
             };
-            let _ = writeln!(text, "  a client{of}, a round: {}", total.text());
+            text += &format!("  a client{of}, a round: {}\n", total.text());
         }
         for (who, total) in [
             ("without means and sums", &self.server),
             ("for each client", &self.for_each),
         ] {
             if *total != Total::default() {
-                let _ = writeln!(text, "  the server, a round, {who}: {}", total.text());
+                text += &format!("  the server, a round, {who}: {}\n", total.text());
             }
         }
         text

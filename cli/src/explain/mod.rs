@@ -23,7 +23,7 @@ pub(crate) use traffic::what_crosses;
 use crate::auxiliaries::named;
 use crate::catalog::Catalog;
 use crate::compile_args::ExplainArgs;
-use crate::dead_hypers::{NOT_USED, NOT_USED_MEANS, full_name};
+use crate::dead_hypers::{NOT_USED, NOT_USED_MEANS, full_name, unused};
 use crate::error::{CliError, at_least_one};
 use crate::files::json as as_json;
 use crate::hypers::assignments;
@@ -31,7 +31,7 @@ use crate::pass_dump::pass_manager;
 use crate::table::{columns, wrapped};
 use crate::terminal::print;
 use compute::{compute, loops};
-use json::Explained;
+use json::explained;
 use replays::replays;
 use traffic::{held_at_once, traffic, turns};
 
@@ -45,9 +45,10 @@ pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), CliEr
     let mut passes = pass_manager()?;
     let compiled = catalog.compile(&args.subject, Target::default(), &mut passes)?;
     let given = assignments(&args.subject.set)?;
-    let unused = catalog.unused(&args.subject.spec, &given, &compiled.objective())?;
+    let given = (&*args.subject.spec, &*given);
+    let unused = unused(&catalog.registry, given, &compiled.objective())?;
     if args.json {
-        return print(&as_json(&Explained::new(args, &compiled, unused)?)?);
+        return print(&as_json(&explained(args, &compiled, &unused)?)?);
     }
     let algorithm = &compiled.algorithm;
     let model = named(&args.subject.model, &compiled.auxiliaries);

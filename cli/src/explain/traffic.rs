@@ -1,8 +1,6 @@
 //! The section of `explain` on communication: the values that cross between server and clients in a round,
 //! and those that the server holds for a whole cohort.
 
-use std::fmt::Write;
-
 use fedround_data::DatasetInfo;
 use fedround_exec::Program;
 use fedround_ir::fed::{FedOp, Op, OpKind, Value};
@@ -20,12 +18,10 @@ pub(crate) fn what_crosses(program: &Program) -> String {
     let mut text = String::new();
     for (phase, program) in program.phases() {
         let parameters = program.parameter_count();
-        // Writing to a `String` cannot fail.
-        let _ = writeln!(text, "{}", phase.as_deref().unwrap_or("Wire"));
+        text += &format!("{}\n", phase.as_deref().unwrap_or("Wire"));
         text += &wire_text(&wire(program.linked()), program);
-        let _ = writeln!(
-            text,
-            "\n  P = {} parameters, 4 bytes each\n",
+        text += &format!(
+            "\n  P = {} parameters, 4 bytes each\n\n",
             grouped(parameters as u64)
         );
     }
@@ -45,18 +41,15 @@ pub(super) fn traffic(args: &ExplainArgs, model: &str, program: &Program) -> Str
     let parameters = program.parameter_count();
     let mut text = "\nWire\n".to_owned();
     text += &wire_text(&rows, program);
-    // Writing to a `String` cannot fail.
-    let _ = writeln!(
-        text,
-        "\n  P = {} parameters of {} on {}, 4 bytes each",
+    text += &format!(
+        "\n  P = {} parameters of {} on {}, 4 bytes each\n",
         grouped(parameters as u64),
         model,
         args.subject.data,
     );
     if let Some(words) = nominal_words(&args.subject) {
-        let _ = writeln!(
-            text,
-            "  P is of {} words; the data's own vocabulary is known from its files only",
+        text += &format!(
+            "  P is of {} words; the data's own vocabulary is known from its files only\n",
             grouped(words as u64)
         );
     }
@@ -72,11 +65,7 @@ pub(super) fn traffic(args: &ExplainArgs, model: &str, program: &Program) -> Str
     let across = || rows.iter().filter(|row| row.direction == Direction::Across);
     if across().next().is_some() {
         let sent = Amount::of(across(), program);
-        let _ = writeln!(
-            text,
-            "  a client, a round: {} to other clients",
-            sent.text()
-        );
+        text += &format!("  a client, a round: {} to other clients\n", sent.text());
     }
     text
 }
@@ -128,8 +117,7 @@ fn cohorts(clients: usize, rows: &[Wire], program: &Program) -> String {
             1 => String::new(),
             _ => format!(" of cohort {}{of}", i + 1),
         };
-        // Writing to a `String` cannot fail.
-        let _ = writeln!(text, "  a client{number}, {one}");
+        text += &format!("  a client{number}, {one}\n");
         total = total
             .zip(size)
             .map(|([all_down, all_up], size)| [all_down.plus(down, size), all_up.plus(up, size)]);
@@ -139,12 +127,7 @@ fn cohorts(clients: usize, rows: &[Wire], program: &Program) -> String {
             [one] => format!("{} of {clients} clients", size(one).unwrap_or_default()),
             _ => "all cohorts".to_owned(),
         };
-        let _ = writeln!(
-            text,
-            "  {who}, a round: {} down, {} up",
-            down.text(),
-            up.text()
-        );
+        text += &format!("  {who}, a round: {} down, {} up\n", down.text(), up.text());
     }
     text
 }

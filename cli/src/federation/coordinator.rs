@@ -19,7 +19,7 @@ use crate::catalog::Catalog;
 use crate::compilation::warn;
 use crate::error::CliError;
 use crate::faults::FaultArgs;
-use crate::interrupt::listen;
+use crate::interrupt::{listen, signal};
 use crate::run::{
     CheckpointEvery, Clock, FEDERATION, Job, Progress, check_unchanged, last_checkpoint, lock,
     lock_if_there, open, report, warn_of_delta,
@@ -54,7 +54,7 @@ pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<E
     if settings.run.ensemble && job.simulation().has_personal_models() {
         return Err(FederationError::Ensemble.into());
     }
-    let app = ClientApp::read(&job, args)?;
+    let (bundle, apps) = client_app(&job, args)?.unzip();
     let secret = superlink_run::secret(args)?;
 
     let lock = match held {
@@ -75,11 +75,10 @@ pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<E
     }
     let connection = args.link.open()?;
     // Until now a signal ends the process, and from here on what it waits for.
-    let stop = listen();
-    let bundle = app.as_ref().map(|app| &app.bundle);
-    let with = (bundle, secret.as_ref());
+    listen();
+    let with = (bundle.as_ref(), secret.as_ref());
     let Some(coordinator) = superlink_run::take(&connection, args, with)? else {
-        let signal = stop.signal();
+        let signal = signal();
         let name = signal.map_or("a signal", |signal| signal.name());
         tell!("stopped by {name} before the run began");
         return Ok(signal.map_or(ExitCode::SUCCESS, |signal| signal.exit_code()));
@@ -101,8 +100,8 @@ pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<E
     };
     let (parties, end) = FlowerParties::new(coordinator, graph, waits, tell_notice);
     let mut parties = parties.with_terms(job.terms()).with_stop(stop_signal());
-    if let Some(app) = app {
-        parties = parties.with_client_apps(app.clients);
+    if let Some(apps) = apps {
+        parties = parties.with_client_apps(apps);
     }
     job = job.with_parties(Box::new(parties), session(), args.partial_sums)?;
     if let Some(found) = &found {
@@ -113,7 +112,7 @@ pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<E
     clock.before = before;
     let parameters = job.program().parameter_count();
     let mut progress = Progress::of_run(job.settings(), state, parameters, args.quiet);
-    let ended = job.train(&folder, &mut progress, stop, clock);
+    let ended = job.train(&folder, &mut progress, clock);
     progress.finish();
     let outcome = match &ended {
         Ok((summary, None)) if summary.status == Status::Interrupted => None,
@@ -126,8 +125,8 @@ pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<E
         superlink_run::end(end, outcome, state);
     }
     let (summary, failure) = ended?;
-    let stop = (stop, "the same command goes on");
-    report((&summary, failure), &folder, stop, (args.json, args.quiet)).map_err(of_parties)
+    let again = "the same command goes on";
+    report((&summary, failure), &folder, again, (args.json, args.quiet)).map_err(of_parties)
 }
 
 /// In a federation there are other ways than in a simulation to have more clients in a round.
@@ -191,23 +190,14 @@ fn session() -> u64 {
     u64::try_from(millis).unwrap_or(u64::MAX)
 }
 
-/// The app of clients that are Flower's.
-struct ClientApp {
-    bundle: Fab,
-    clients: ClientApps,
-}
-
-impl ClientApp {
-    /// That of --client-app, if the program is one for such clients.
-    fn read(job: &Job, args: &CoordinatorArgs) -> Result<Option<Self>, CliError> {
-        let Some(path) = &args.client_app else {
-            return Ok(None);
-        };
-        let clients = ClientApps::of(job.simulation()).map_err(FederationError::from)?;
-        let bytes = fs::read(path).map_err(CliError::io("read", path))?;
-        let bundle = Fab::of_bytes(bytes);
-        Ok(Some(Self { bundle, clients }))
-    }
+/// The app of clients that are Flower's, of --client-app, if the program is one for such clients.
+fn client_app(job: &Job, args: &CoordinatorArgs) -> Result<Option<(Fab, ClientApps)>, CliError> {
+    let Some(path) = &args.client_app else {
+        return Ok(None);
+    };
+    let clients = ClientApps::of(job.simulation()).map_err(FederationError::from)?;
+    let bytes = fs::read(path).map_err(CliError::io("read", path))?;
+    Ok(Some((Fab::of_bytes(bytes), clients)))
 }
 
 fn say(notice: &Notice) {

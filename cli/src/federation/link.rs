@@ -7,7 +7,7 @@ use clap::Args;
 use fedround_flower::{Connection, ConnectionSettings, StopSignal};
 
 use super::error::FederationError;
-use crate::interrupt::Stop;
+use crate::interrupt::stop_requested;
 
 /// Where the SuperLink is.
 #[derive(Debug, Args)]
@@ -50,7 +50,7 @@ impl LinkArgs {
 
 /// Whether a signal asked this process to end.
 pub(super) fn stop_signal() -> StopSignal {
-    StopSignal::new(|| Stop.requested())
+    StopSignal::new(stop_requested)
 }
 
 /// Seconds of a flag as a time.

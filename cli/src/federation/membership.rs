@@ -8,7 +8,7 @@ use fedround_flower::{FlowerError, Party, PartySettings};
 use super::args::PartyArgs;
 use super::error::FederationError;
 use super::link::seconds;
-use crate::interrupt::Stop;
+use crate::interrupt::{signal, stop_requested};
 use crate::terminal::tell;
 
 /// How long one look for a request takes, after which signals are noticed.
@@ -26,19 +26,15 @@ pub(super) fn join(args: &PartyArgs) -> Result<Party, FederationError> {
 }
 
 /// Ends the command of a party that went offline.
-pub(super) fn left(
-    lost: Result<usize, FlowerError>,
-    stop: Stop,
-) -> Result<ExitCode, FederationError> {
+pub(super) fn left(lost: Result<usize, FlowerError>) -> Result<ExitCode, FederationError> {
     match lost {
         Ok(0) => {}
         Ok(lost) => tell!("warning: the coordinator did not pull {lost} replies"),
         // Nothing else can be done: the SuperLink misses its signs of life.
-        Err(error) if stop.requested() => {
+        Err(error) if stop_requested() => {
             tell!("warning: the SuperLink does not know that this party has left: {error}");
         }
         Err(error) => return Err(error.into()),
     }
-    let signal = stop.signal();
-    Ok(signal.map_or(ExitCode::SUCCESS, |signal| signal.exit_code()))
+    Ok(signal().map_or(ExitCode::SUCCESS, |signal| signal.exit_code()))
 }

@@ -18,7 +18,7 @@ use super::server_app;
 use crate::catalog::Catalog;
 use crate::error::CliError;
 use crate::explain::what_crosses;
-use crate::interrupt::{Stop, listen};
+use crate::interrupt::{listen, stop_requested};
 use crate::run::{TestArgs, lock};
 use crate::settings::Settings;
 use crate::terminal::{print, tell};
@@ -85,30 +85,25 @@ pub(crate) fn party(catalog: &Catalog, args: &PartyArgs) -> Result<ExitCode, Cli
     let host = DurableHost::open(host, state).map_err(FederationError::from)?;
     let party = join(args)?;
     // Until now a signal ends the process: nobody waits for a reply of it.
-    let stop = listen();
+    listen();
     if !args.quiet {
         let (id, link) = (party.node_id(), &args.link.superlink);
         tell!("party {id} is online at {link}, program {hash}");
     }
     let mut participant = Participant::new(party, host).with_terms(terms);
-    serve(&mut participant, &hash, stop, args.quiet)?;
-    Ok(left(participant.leave(), stop)?)
+    serve(&mut participant, &hash, args.quiet)?;
+    Ok(left(participant.leave())?)
 }
 
 /// Answers requests until a signal comes, and says what an operator should know.
-fn serve(
-    participant: &mut Participant,
-    hash: &str,
-    stop: Stop,
-    quiet: bool,
-) -> Result<(), FederationError> {
+fn serve(participant: &mut Participant, hash: &str, quiet: bool) -> Result<(), FederationError> {
     let mut round = participant.host().simulation().round();
     // Each round may bring the same again.
     let mut said = None;
-    while !stop.requested() {
+    while !stop_requested() {
         let answer = match participant.answer_next(LOOK) {
             // The SuperLink is away, and is not waited for any more.
-            Err(ParticipantError::Flower(_)) if stop.requested() => break,
+            Err(ParticipantError::Flower(_)) if stop_requested() => break,
             answer => answer?,
         };
         let kept = participant.host().simulation().round();

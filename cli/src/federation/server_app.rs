@@ -14,7 +14,7 @@ use super::foreign::shown;
 use super::membership::{LOOK, join, left};
 use crate::error::CliError;
 use crate::hypers::{Given, Setting};
-use crate::interrupt::listen;
+use crate::interrupt::{listen, stop_requested};
 use crate::settings::Settings;
 use crate::terminal::tell;
 
@@ -38,15 +38,15 @@ pub(super) fn serve(
     let trainer = AppTrainer::new(here.to_vec(), tests, Box::new(compile));
     let trainer = trainer.map_err(FederationError::from)?;
     let party = join(args)?;
-    let stop = listen();
+    listen();
     if !args.quiet {
         let (id, link) = (party.node_id(), &args.link.superlink);
         tell!("party {id} is online at {link}, and trains for the ServerApp of any run there");
     }
     let mut party = AppParty::new(party, trainer);
-    while !stop.requested() {
+    while !stop_requested() {
         let answer = match party.answer_next(LOOK) {
-            Err(_) if stop.requested() => break,
+            Err(_) if stop_requested() => break,
             answer => answer.map_err(FederationError::from)?,
         };
         match answer {
@@ -55,5 +55,5 @@ pub(super) fn serve(
             Some(_) | None => {}
         }
     }
-    Ok(left(party.leave(), stop)?)
+    Ok(left(party.leave())?)
 }

@@ -1,8 +1,6 @@
 //! Keeps the token with which a coordinator continues its run at a SuperLink, in a file that only its owner
 //! can read.
 
-use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use fedround_flower::TaskToken;
@@ -10,7 +8,7 @@ use fedround_store::write_secret;
 
 use super::error::FederationError;
 use crate::error::CliError;
-use crate::files::json;
+use crate::files::{json, read_if_there, remove_file};
 
 fn path(state: &Path) -> PathBuf {
     state.join("superlink-run.json")
@@ -19,10 +17,8 @@ fn path(state: &Path) -> PathBuf {
 /// The token of the last process, if there is one.
 pub(super) fn read(state: &Path) -> Result<Option<TaskToken>, CliError> {
     let path = path(state);
-    let text = match fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(CliError::io("read", path)(error)),
+    let Some(text) = read_if_there(&path).map_err(CliError::io("read", &path))? else {
+        return Ok(None);
     };
     match serde_json::from_str(&text) {
         Ok(token) => Ok(Some(token)),
@@ -40,5 +36,5 @@ pub(super) fn write(state: &Path, token: &TaskToken) -> Result<(), CliError> {
 
 /// Removes the token of a run that ended.
 pub(super) fn remove(state: &Path) -> Result<(), CliError> {
-    crate::files::remove_file(&path(state))
+    remove_file(&path(state))
 }

@@ -25,7 +25,7 @@ use crate::catalog::Catalog;
 use crate::compilation::warn;
 use crate::error::{CliError, KeptRounds};
 use crate::files::{json, write_text};
-use crate::interrupt::{Stop, listen};
+use crate::interrupt::{listen, signal, stop_requested};
 use crate::run::{TestArgs, next_free, slug};
 use crate::settings::Settings;
 use crate::terminal::{loss, print, tell};
@@ -56,10 +56,9 @@ pub(crate) fn inspect(catalog: &Catalog, args: &InspectArgs) -> Result<ExitCode,
     let uses = catalog.uses(&settings, &run)?.told();
     uses.check(&settings.spec)?;
     let dir = folder(args, &settings)?;
-    let stop = listen();
+    listen();
     let mut watcher = Watcher {
         observations: Observations::default(),
-        stop,
         quiet: args.quiet,
         last: settings.rounds,
         failed: None,
@@ -83,7 +82,7 @@ pub(crate) fn inspect(catalog: &Catalog, args: &InspectArgs) -> Result<ExitCode,
             false => report.text(&dir),
         })
     };
-    if let Some(signal) = stop.signal().filter(|_| stopped) {
+    if let Some(signal) = signal().filter(|_| stopped) {
         show(&report)?;
         let rounds = trained.rounds();
         tell!(
@@ -136,7 +135,6 @@ fn folder(args: &InspectArgs, settings: &Settings) -> Result<PathBuf, CliError> 
 /// Keeps what the server has of clients, and shows the rounds.
 struct Watcher {
     observations: Observations,
-    stop: Stop,
     quiet: bool,
     /// The number of the last round.
     last: usize,
@@ -145,7 +143,7 @@ struct Watcher {
 
 impl Observer for Watcher {
     fn stop_requested(&mut self) -> bool {
-        self.failed.is_some() || self.stop.requested()
+        self.failed.is_some() || stop_requested()
     }
 
     fn round_finished(&mut self, report: &experiment::Report, simulation: &Simulation) {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::observations::Round;
 use super::section::section;
 use super::subject::Subject;
 use crate::explain::marks;
@@ -30,28 +31,18 @@ pub(super) fn phases(subject: &Subject<'_>) -> Vec<Phase> {
     let named = marks(subject.run.simulation().program());
     let mut all: Vec<Phase> = vec![];
     for (i, (mark, _)) in named.into_iter().enumerate() {
-        let rounds = subject
-            .observations
-            .rounds
-            .iter()
-            .filter(|r| r.phase == i + 1);
-        let mut phase = Phase {
+        let rounds = subject.observations.rounds.iter();
+        let own: Vec<&Round> = rounds.filter(|r| r.phase == i + 1).collect();
+        all.push(Phase {
             name: mark.name,
             first_round: mark.first_round,
             last_round: mark.last_round,
-            rounds: 0,
-            bytes_up: 0,
-            bytes_down: 0,
-            bytes_across: 0,
+            rounds: own.len(),
+            bytes_up: own.iter().map(|r| r.bytes_up).sum(),
+            bytes_down: own.iter().map(|r| r.bytes_down).sum(),
+            bytes_across: own.iter().map(|r| r.bytes_across).sum(),
             of_last: f64::NAN,
-        };
-        for round in rounds {
-            phase.rounds += 1;
-            phase.bytes_up += round.bytes_up;
-            phase.bytes_down += round.bytes_down;
-            phase.bytes_across += round.bytes_across;
-        }
-        all.push(phase);
+        });
     }
     let total = |p: &Phase| (p.bytes_up + p.bytes_down + p.bytes_across) as f64;
     let last = all.last().map_or(f64::NAN, total);

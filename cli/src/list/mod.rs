@@ -5,7 +5,7 @@ mod json;
 use clap::ValueEnum;
 use fedround_data::DATASETS;
 use fedround_data::partition::PARTITIONS;
-use fedround_dsl::{Entry, Field, Hyper, SpecError};
+use fedround_dsl::{Entry, Field, SpecError};
 use fedround_ir::fed::HyperValue;
 use fedround_models::{AUXILIARIES, MODELS};
 
@@ -15,21 +15,15 @@ use crate::catalog::Catalog;
 use crate::dead_hypers::{NOT_USED, NOT_USED_MEANS};
 use crate::error::CliError;
 use crate::files::json as as_json;
+use crate::hypers::layers;
 use crate::table::{columns, columns_in, wrapped};
 use crate::terminal::print;
 
 /// Runs the subcommand.
 pub(crate) fn list(catalog: &Catalog, args: &ListArgs) -> Result<(), CliError> {
-    let all = [
-        Listing::Specs,
-        Listing::Models,
-        Listing::Auxiliaries,
-        Listing::Datasets,
-        Listing::Partitioners,
-    ];
     let kind = |text: &str| Listing::from_str(text, true).ok();
     let wanted = match &args.what {
-        None => all.to_vec(),
+        None => Listing::value_variants().to_vec(),
         Some(what) => match kind(what) {
             Some(listing) => vec![listing],
             None if args.json => {
@@ -77,8 +71,7 @@ fn in_full(catalog: &Catalog, spec: &str) -> Result<String, CliError> {
     let algorithm = catalog.algorithm(spec, &[])?;
     let unused = catalog.unused_by_default(spec).unwrap_or_default();
     let mut text = String::new();
-    let mut layer: Option<&dyn Hyper> = Some(&*algorithm);
-    while let Some(one) = layer {
+    for one in layers(&*algorithm) {
         let name = one.name();
         let lines = documentation(catalog, name).lines();
         text = text + name + "\n" + &columns(lines.map(|line| [line]));
@@ -94,7 +87,6 @@ fn in_full(catalog: &Catalog, spec: &str) -> Result<String, CliError> {
             true => text += "  no hyper-parameters\n\n",
             false => text = text + &table + "\n",
         }
-        layer = one.base();
     }
     if !unused.is_empty() {
         text = text + &wrapped(NOT_USED_MEANS) + "\n";

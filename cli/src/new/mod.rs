@@ -12,7 +12,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use serde::Serialize;
 
 use crate::error::CliError;
 use crate::files::{json, write_text};
@@ -53,17 +52,6 @@ pub(crate) struct NewArgs {
     pub json: bool,
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Made {
-    folder: String,
-    /// The algorithm's name for the command.
-    algorithm: String,
-    /// The file that it is in, from the folder, as the others.
-    source: String,
-    files: Vec<String>,
-}
-
 /// Runs the subcommand.
 pub(crate) fn new(args: &NewArgs) -> Result<(), CliError> {
     let name = CrateName::parse(&args.name)?;
@@ -78,19 +66,17 @@ pub(crate) fn new(args: &NewArgs) -> Result<(), CliError> {
     });
     write(Path::new(&args.name), &files)?;
     let (folder, algorithm) = (&args.name, name.algorithm());
+    let source = format!("src/{}.rs", name.module());
     if args.json {
-        let files = files.iter().map(|file| file.path.clone());
-        return print(&json(&Made {
-            folder: folder.clone(),
-            algorithm: algorithm.clone(),
-            source: format!("src/{}.rs", name.module()),
-            files: files.collect(),
-        })?);
+        let files: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+        return print(&json(&serde_json::json!({
+            "folder": folder,
+            "algorithm": algorithm,
+            "source": source,
+            "files": files,
+        }))?);
     }
-    tell!(
-        "{folder} has the algorithm in src/{}.rs. Next:",
-        name.module()
-    );
+    tell!("{folder} has the algorithm in {source}. Next:");
     tell!("  cd {folder}\n  cargo test\n  cargo run --release -- run {algorithm}");
     tell!("README.md says what to do next, and how to accept a graph that changed.");
     Ok(())

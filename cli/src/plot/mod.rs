@@ -20,7 +20,6 @@ pub(crate) use lines::{Chart, Series, draw, panel, text};
 pub(crate) use phase_marks::PhaseMark;
 pub(crate) use style::{LineStyle, heat};
 
-use crate::drawing;
 use crate::error::CliError;
 
 pub(crate) const FONT: (&str, i32) = ("sans-serif", 13);
@@ -29,16 +28,7 @@ pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// Whether something was drawn.
 pub(crate) type Drawn = Result<(), Box<dyn Error>>;
 
-/// Writes a drawing of a size in pixels, which is white where nothing is drawn; the file's name says the format.
-pub(crate) fn save(
-    path: &Path,
-    size: (u32, u32),
-    draw: impl FnOnce(&Area<'_>) -> Drawn,
-) -> Result<(), CliError> {
-    drawing::write(path, &svg_text(path, size, draw)?)
-}
-
-/// The same as text; `path` is where it will be.
+/// A drawing of a size in pixels as text, white where nothing is drawn; `path` is where it will be.
 pub(crate) fn svg_text(
     path: &Path,
     size: (u32, u32),

@@ -4,11 +4,12 @@ use std::path::Path;
 
 use fedround::experiment::Status;
 use fedround_metrics::paired::mean_interval;
+use fedround_metrics::progress::Point;
 use maud::{Markup, PreEscaped, html};
 
-use crate::compare::{Line, Record};
+use crate::compare::{Line, Record, in_common};
 use crate::error::CliError;
-use crate::plot::{Axis, Chart, LineStyle, PhaseMark, Series, panel};
+use crate::plot::{Chart, LineStyle, Series, panel};
 
 /// Runs under one name: those of an algorithm, one for each seed.
 pub(super) struct Group {
@@ -30,7 +31,7 @@ impl Group {
 
     /// The mean accuracy of what the algorithm trains: where phases train different models, of those that
     /// its last accuracy is of.
-    pub fn accuracy(&self, x: fn(&Line) -> f64) -> Series {
+    pub fn accuracy(&self, x: fn(&Point) -> f64) -> Series {
         let last = self.complete().first().map(|run| run.accuracy_of);
         let any = self.runs.first().map(|run| run.accuracy_of);
         let of = last.or(any).unwrap_or_default();
@@ -39,39 +40,20 @@ impl Group {
 
     /// The mean of a quantity over the complete runs, or all runs where none is complete, with Student's
     /// 95 % interval at each round that all of them have.
-    pub fn mean(&self, x: fn(&Line) -> f64, y: impl Fn(&Line) -> Option<f64>) -> Series {
+    pub fn mean(&self, x: fn(&Point) -> f64, y: impl Fn(&Line) -> Option<f64>) -> Series {
         let complete = self.complete();
         let runs = match complete.is_empty() {
-            true => self.runs.iter().collect(),
+            true => self.all(),
             false => complete,
         };
-        let curve = |run: &&Record| -> Vec<(usize, f64, f64)> {
-            let points = run.lines.iter();
-            let points = points.filter_map(|line| Some((line.round, x(line), y(line)?)));
-            points.collect()
-        };
-        let curves: Vec<_> = runs.iter().map(curve).collect();
+        let curves: Vec<_> = runs.iter().map(|run| run.points(&y)).collect();
         let mut series = Series::line(self.name.as_str(), vec![]);
-        let Some((first, others)) = curves.split_first() else {
-            return series;
-        };
-        for &(round, x, y) in first {
-            let same = |curve: &Vec<(usize, f64, f64)>| {
-                let here = curve.iter().find(|point| point.0 == round)?;
-                Some((here.1, here.2))
-            };
-            let Some(others) = others.iter().map(same).collect::<Option<Vec<_>>>() else {
-                continue;
-            };
-            let all: Vec<(f64, f64)> = [(x, y)].into_iter().chain(others).collect();
-            let mean =
-                |of: fn(&(f64, f64)) -> f64| all.iter().map(of).sum::<f64>() / all.len() as f64;
-            let ys: Vec<f64> = all.iter().map(|point| point.1).collect();
-            let point = (mean(|p| p.0), mean(|p| p.1));
-            series.points.push(point);
-            series
-                .band
-                .push(mean_interval(&ys).unwrap_or((point.1, point.1)));
+        for here in in_common(&curves) {
+            let mean = |of: fn(&Point) -> f64| here.iter().map(of).sum::<f64>() / here.len() as f64;
+            let ys: Vec<f64> = here.iter().map(|point| point.value).collect();
+            let (x, y) = (mean(x), mean(|point| point.value));
+            series.points.push((x, y));
+            series.band.push(mean_interval(&ys).unwrap_or((y, y)));
         }
         series
     }
@@ -97,18 +79,17 @@ pub(super) fn chart(
     }))
 }
 
-/// Over rounds, of several runs, with the beginnings of their phases.
+/// A quantity of several groups in a chart over rounds.
 pub(super) fn over_rounds(
     title: &str,
-    axis: Axis<'_>,
-    (groups, phases): (&[Group], &[PhaseMark]),
+    drawn: Chart<'_>,
+    groups: &[Group],
     value: impl Fn(&Line) -> Option<f64>,
 ) -> Result<Option<Markup>, CliError> {
     let series: Vec<Series> = groups
         .iter()
-        .map(|group| group.mean(|line| line.round as f64, &value))
+        .map(|group| group.mean(|point| point.round as f64, &value))
         .collect();
-    let drawn = Chart::rounds(axis).with_phases(phases);
     chart(title, drawn, &series, false)
 }
 

@@ -4,15 +4,16 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use fedround_metrics::progress::Point;
 use maud::{Markup, html};
 
 use super::charts::{Group, chart, legend, over_rounds};
 use super::page::{self, code, missing, section, table};
 use super::{algorithm, measures, phases, privacy, tiles};
 use crate::catalog::Catalog;
-use crate::compare::{COMPARISON, Comparison, Line, Quantity, Record, Row, RunRow, tables};
+use crate::compare::{COMPARISON, Comparison, Line, Quantity, Record, Row, RunRow, Spread, tables};
 use crate::error::CliError;
-use crate::plot::{Axis, Chart};
+use crate::plot::{Axis, Chart, Series};
 use crate::reproduce::TABLE;
 use crate::table::NOTHING;
 use crate::terminal::percent;
@@ -96,73 +97,55 @@ fn all_tables(numbers: &Comparison) -> Markup {
 
 fn curves(groups: &[Group], numbers: &Comparison) -> Result<Markup, CliError> {
     let phases = phases::of_groups(groups);
-    let of = (groups, &*phases);
     let names: Vec<(usize, &str)> = groups
         .iter()
         .enumerate()
         .map(|(i, g)| (i, g.name.as_str()))
         .collect();
+    let rounds = |y| Chart::rounds(y).with_phases(&phases);
     let share = Axis::Share("accuracy");
-    let over_bytes: Vec<_> = groups
-        .iter()
-        .map(|group| group.accuracy(|line| line.bytes as f64))
-        .collect();
+    let (loss, seconds) = (Axis::Number("loss"), Axis::Number("seconds"));
     let target_of = |of| numbers.target.filter(|_| numbers.target_of == of);
-    let to_target = |x, phases| Chart {
-        x,
-        y: share,
+    let to_target = Chart {
         target: target_of(Quantity::Accuracy),
-        phases,
+        ..rounds(share)
     };
+    let over_bytes = Chart {
+        x: Axis::Bytes("bytes"),
+        phases: &[],
+        ..to_target
+    };
+    let of_clients = Chart {
+        target: target_of(Quantity::LocalAccuracy),
+        ..rounds(share)
+    };
+    let accuracies = |x: fn(&Point) -> f64| -> Vec<Series> {
+        groups.iter().map(|group| group.accuracy(x)).collect()
+    };
+    let by_round = accuracies(|point| point.round as f64);
+    let by_bytes = accuracies(|point| point.bytes as f64);
     let local = |line: &Line| Some(line.local_accuracy.as_ref()?.mean);
-    let of_clients: Vec<_> = groups
-        .iter()
-        .map(|group| group.mean(|line| line.round as f64, local))
-        .collect();
-    let of_all: Vec<_> = groups
-        .iter()
-        .map(|group| group.accuracy(|line| line.round as f64))
-        .collect();
     let charts = [
-        chart(
-            "Accuracy of what is trained",
-            to_target(Axis::Rounds, &phases),
-            &of_all,
-            false,
-        )?,
-        chart(
-            "The same over bytes sent",
-            to_target(Axis::Bytes("bytes"), &[]),
-            &over_bytes,
-            false,
-        )?,
-        over_rounds("Server's model, test set", share, of, |l| l.test_accuracy)?,
-        chart(
-            "Clients' own test data",
-            Chart {
-                target: target_of(Quantity::LocalAccuracy),
-                ..to_target(Axis::Rounds, &phases)
-            },
-            &of_clients,
-            false,
-        )?,
-        over_rounds("Test loss", Axis::Number("loss"), of, |l| l.test_loss)?,
+        chart("Accuracy of what is trained", to_target, &by_round, false)?,
+        chart("The same over bytes sent", over_bytes, &by_bytes, false)?,
+        over_rounds("Server's model, test set", rounds(share), groups, |l| {
+            l.test_accuracy
+        })?,
+        over_rounds("Clients' own test data", of_clients, groups, local)?,
+        over_rounds("Test loss", rounds(loss), groups, |l| l.test_loss)?,
         over_rounds(
             "Loss on clients' own test data",
-            Axis::Number("loss"),
-            of,
+            rounds(loss),
+            groups,
             Line::client_loss,
         )?,
-        over_rounds("Training loss", Axis::Number("loss"), of, |l| l.train_loss)?,
-        over_rounds(
-            "Virtual time of a round",
-            Axis::Number("seconds"),
-            of,
-            |l| l.virtual_seconds,
-        )?,
+        over_rounds("Training loss", rounds(loss), groups, |l| l.train_loss)?,
+        over_rounds("Virtual time of a round", rounds(seconds), groups, |l| {
+            l.virtual_seconds
+        })?,
     ];
     let further = measures::of_runs(groups).into_iter();
-    let further = further.map(|m| over_rounds(&m.title, m.axis, of, m.value));
+    let further = further.map(|m| over_rounds(&m.title, rounds(m.axis), groups, m.value));
     let further: Vec<_> = further.collect::<Result<_, _>>()?;
     let charts = charts.into_iter().chain(further).flatten();
     let bands = match numbers.seeds.len() {
@@ -176,23 +159,17 @@ fn curves(groups: &[Group], numbers: &Comparison) -> Result<Markup, CliError> {
     })
 }
 
-/// The mean over runs; `None` of none.
-fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let all: Vec<f64> = values.collect();
-    (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
-}
-
 /// The accuracy of each class after the last round.
 fn classes(groups: &[Group]) -> Option<Markup> {
     let any = groups
         .iter()
         .flat_map(Group::complete)
         .find(|run| !run.class_accuracy.is_empty())?;
-    let columns: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
     let row = |class: &String| {
         let of = |group: &Group| {
             let runs = group.complete().into_iter();
-            mean(runs.filter_map(|run| run.class_accuracy.get(class)?.as_f64()))
+            let accuracies = runs.filter_map(|run| run.class_accuracy.get(class)?.as_f64());
+            Some(Spread::of(accuracies)?.mean)
         };
         (class.clone(), groups.iter().map(of).collect())
     };
@@ -200,13 +177,12 @@ fn classes(groups: &[Group]) -> Option<Markup> {
     let about = "Test accuracy of each class after the last round, means over seeds.";
     Some(section(
         "Classes",
-        html! { p.note { (about) } (tiles::table("class", &columns, &rows)) },
+        html! { p.note { (about) } (tiles::table("class", groups, &rows)) },
     ))
 }
 
 /// The accuracy of each client with the first seed: with others, clients have other data.
 fn clients(groups: &[Group], numbers: &Comparison) -> Option<Markup> {
-    let columns: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
     let seed = numbers.seeds.first().copied();
     let runs: Vec<Option<&Record>> = groups.iter().map(|group| with_seed(group, seed)).collect();
     let accuracies = |run: &Record| run.client_accuracy.clone();
@@ -227,10 +203,10 @@ fn clients(groups: &[Group], numbers: &Comparison) -> Option<Markup> {
     let losses = all_client_losses(&runs);
     let body = html! {
         p.note { (about) }
-        (tiles::table("client", &columns, &rows))
+        (tiles::table("client", groups, &rows))
         @if !losses.is_empty() {
             p.note { "The loss of the same, in nats." }
-            (measures::losses_table("client", &columns, &losses))
+            (measures::losses_table("client", groups, &losses))
         }
     };
     Some(section("Clients", body))

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use super::charts::Group;
 use super::page::{section, table};
 use super::tiles;
-use crate::compare::{Line, Record, Score};
+use crate::compare::{Line, Record, Score, Spread};
 use crate::plot::Axis;
 use crate::terminal::percent;
 
@@ -108,8 +108,7 @@ type Counted = fn(&Group) -> Vec<&Record>;
 /// A number of the last evaluation that has it, its mean over runs of an algorithm.
 fn last(runs: &[&Record], value: impl Fn(&Line) -> Option<f64>) -> Option<f64> {
     let of = |run: &&Record| run.lines.iter().rev().find_map(&value);
-    let all: Vec<f64> = runs.iter().filter_map(of).collect();
-    (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
+    Some(Spread::of(runs.iter().filter_map(of))?.mean)
 }
 
 /// Tables of the algorithms' last numbers, over the runs of them that count: a column each.
@@ -122,7 +121,6 @@ pub(super) fn sections(groups: &[Group], counted: Counted) -> Vec<Markup> {
 
 /// Of each evaluation with a name; nothing where no algorithm has one.
 fn evaluations(groups: &[Group], counted: Counted) -> Option<Markup> {
-    let columns: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
     let row = |name: String| {
         let own = groups.iter().map(|group| {
             last(&counted(group), |line| {
@@ -139,14 +137,13 @@ fn evaluations(groups: &[Group], counted: Counted) -> Option<Markup> {
     (!rows.is_empty()).then(|| {
         section(
             "Evaluations",
-            html! { p.note { (about) } (tiles::table("evaluation", &columns, &rows)) },
+            html! { p.note { (about) } (tiles::table("evaluation", groups, &rows)) },
         )
     })
 }
 
 /// Accuracy and loss of each domain; nothing of data without domains.
 fn of_domains(groups: &[Group], counted: Counted) -> Option<Markup> {
-    let columns: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
     let names = domains(groups);
     let of = |name: &str, value: fn(&Score) -> Option<f64>| -> Vec<Option<f64>> {
         let own = groups
@@ -164,23 +161,21 @@ fn of_domains(groups: &[Group], counted: Counted) -> Option<Markup> {
             "Domains",
             html! {
                 p.note { (about) }
-                (tiles::table("domain", &columns, &accuracies))
-                (losses_table("domain", &columns, &losses))
+                (tiles::table("domain", groups, &accuracies))
+                (losses_table("domain", groups, &losses))
             },
         )
     })
 }
 
-/// A table of losses, `[rows][columns]`.
+/// A table of losses, by row and then by group.
 pub(super) fn losses_table(
     corner: &str,
-    columns: &[&str],
+    groups: &[Group],
     rows: &[(String, Vec<Option<f64>>)],
 ) -> Markup {
-    let header: Vec<&str> = [corner]
-        .into_iter()
-        .chain(columns.iter().copied())
-        .collect();
+    let columns = groups.iter().map(|group| group.name.as_str());
+    let header: Vec<&str> = [corner].into_iter().chain(columns).collect();
     let cell = |loss: &Option<f64>| loss.map_or("-".to_owned(), |loss| format!("{loss:.4}"));
     let row = |(name, losses): &(String, Vec<Option<f64>>)| {
         let cells = losses.iter().map(cell);

@@ -47,7 +47,7 @@ pub(super) fn report(catalog: &Catalog, args: &ReportArgs) -> Result<(), CliErro
     };
     let page = match write(catalog, &args.dir) {
         // The folder of an inspection, for one.
-        Err(CliError::NothingToReport { .. } | CliError::SeveralRuns { .. })
+        Err(CliError::NothingToReport { .. } | CliError::SeveralRuns(_))
             if !drawings.is_empty() && !args.open =>
         {
             None
@@ -81,12 +81,9 @@ pub(super) fn write(catalog: &Catalog, dir: &Path) -> Result<PathBuf, CliError> 
     } else if dir.join(CONFIG).exists() {
         run::page(catalog, dir)?
     } else {
-        return Err(match SeveralRuns::below(dir).map(Box::new) {
+        return Err(match SeveralRuns::below(dir, false) {
             // A comparison that was killed has not written what its runs come to.
-            Some(found) => CliError::SeveralRuns {
-                found,
-                resumed: false,
-            },
+            Some(found) => CliError::SeveralRuns(Box::new(found)),
             None => CliError::NothingToReport {
                 dir: dir.to_owned(),
             },

@@ -69,46 +69,42 @@ pub(super) fn page(catalog: &Catalog, dir: &Path) -> Result<Markup, CliError> {
     Ok(page::page(&title, &about, sections))
 }
 
-/// The first of the costs, after the measures.
-const SENT_UP: &str = "sent up";
-
-/// What one looks for first.
+/// What one looks for first: accuracies, further measures, and costs.
 fn numbers(record: &Record) -> Vec<(String, String)> {
     let fraction = |value: Option<f64>| value.map_or("-".to_owned(), percent);
     let of = match record.accuracy_of {
         Models::Server => "test accuracy",
         Models::Clients => "accuracy of clients' models",
     };
-    let mut numbers = vec![(of, fraction(record.accuracy))];
+    let mut accuracies = vec![(of, fraction(record.accuracy))];
     match record.chosen_test_accuracy {
-        Some(chosen) => numbers.push(("chosen by validation", percent(chosen))),
-        None => numbers.push(("best, seen on test data", fraction(record.best_accuracy))),
+        Some(chosen) => accuracies.push(("chosen by validation", percent(chosen))),
+        None => accuracies.push(("best, seen on test data", fraction(record.best_accuracy))),
     }
     if let Some(local) = &record.local_accuracy {
-        numbers.push(("on clients' own data", percent(local.mean)));
+        accuracies.push(("on clients' own data", percent(local.mean)));
     }
-    numbers.push((SENT_UP, bytes(record.bytes_up)));
-    numbers.push(("sent down", bytes(record.bytes_down)));
+    let mut costs = vec![
+        ("sent up", bytes(record.bytes_up)),
+        ("sent down", bytes(record.bytes_down)),
+    ];
     if record.bytes_across > 0 {
-        numbers.push(("sent between clients", bytes(record.bytes_across)));
+        costs.push(("sent between clients", bytes(record.bytes_across)));
     }
-    numbers.push(("training", format!("{:.1} s", record.seconds)));
+    costs.push(("training", format!("{:.1} s", record.seconds)));
     let virtual_seconds = record.lines.iter().map(|line| line.virtual_seconds);
     // A run without rounds has no time.
     let sum = virtual_seconds.reduce(|sum, seconds| Some(sum? + seconds?));
     if let Some(seconds) = sum.flatten() {
-        numbers.push(("virtual time", format!("{seconds:.1} s")));
+        costs.push(("virtual time", format!("{seconds:.1} s")));
     }
-    let mut numbers: Vec<(String, String)> = numbers
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect();
-    // Right after the accuracies.
-    let at = numbers.iter().position(|(name, _)| name == SENT_UP);
-    let at = at.unwrap_or(numbers.len());
-    let further = measures::facts(record).into_iter();
-    numbers.splice(at..at, further.chain(privacy::fact(record)));
-    numbers
+    let owned = |(name, value): (&str, String)| (name.to_owned(), value);
+    let accuracies = accuracies.into_iter().map(owned);
+    accuracies
+        .chain(measures::facts(record))
+        .chain(privacy::fact(record))
+        .chain(costs.into_iter().map(owned))
+        .collect()
 }
 
 /// Accuracies, losses and costs over rounds.
@@ -117,7 +113,7 @@ fn curves(groups: &[Group; 1]) -> Result<Markup, CliError> {
     let phases = group.runs.first().map(phases::of_run).unwrap_or_default();
     let rounds = |y| Chart::rounds(y).with_phases(&phases);
     let of = |name: &str, value: fn(&Line) -> Option<f64>| {
-        let mean = group.mean(|line| line.round as f64, value);
+        let mean = group.mean(|point| point.round as f64, value);
         Series::line(name, mean.points)
     };
     let sums = |name: &str, value: fn(&Line) -> Option<f64>| {
@@ -175,7 +171,7 @@ fn curves(groups: &[Group; 1]) -> Result<Markup, CliError> {
     ];
     let further = measures::of_runs(groups).into_iter();
     let further = further.map(|measure| {
-        let drawn = group.mean(|line| line.round as f64, measure.value);
+        let drawn = group.mean(|point| point.round as f64, measure.value);
         let drawn = [Series::line("", drawn.points)];
         chart(&measure.title, rounds(measure.axis), &drawn, false)
     });

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
+use super::charts::Group;
 use crate::plot::heat;
 use crate::terminal::percent;
 
@@ -34,11 +35,11 @@ pub(super) fn clients(accuracies: &[Option<f64>], losses: &BTreeMap<usize, f64>)
     }
 }
 
-/// A table of fractions, `[rows][columns]`.
-pub(super) fn table(corner: &str, columns: &[&str], rows: &[(String, Vec<Option<f64>>)]) -> Markup {
+/// A table of fractions, by row and then by group.
+pub(super) fn table(corner: &str, groups: &[Group], rows: &[(String, Vec<Option<f64>>)]) -> Markup {
     html! {
         div.wide.scroll { table.heat {
-            thead { tr { th { (corner) } @for name in columns { th { (name) } } } }
+            thead { tr { th { (corner) } @for group in groups { th { (group.name) } } } }
             tbody {
                 @for (name, values) in rows {
                     tr {

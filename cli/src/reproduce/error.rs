@@ -20,14 +20,13 @@ pub(crate) enum ReproduceError {
 
 impl ReproduceError {
     /// What to do about it.
-    pub fn help(&self) -> Option<String> {
-        let text = match self {
-            Self::Unknown { .. } => "`fedround reproduce` lists papers and tables",
-            Self::File { .. } => return None,
-            Self::Nothing => {
-                "`fedround data list --data-dir DIR` says which datasets are there and how to get the others"
-            }
-        };
-        Some(text.to_owned())
+    pub fn help(&self) -> Option<&'static str> {
+        match self {
+            Self::Unknown { .. } => Some("`fedround reproduce` lists papers and tables"),
+            Self::File { .. } => None,
+            Self::Nothing => Some(
+                "`fedround data list --data-dir DIR` says which datasets are there and how to get the others",
+            ),
+        }
     }
 }

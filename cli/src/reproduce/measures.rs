@@ -20,11 +20,7 @@ pub(super) fn spread(
     measure: &Measure,
 ) -> Option<Spread> {
     let (of, target) = (&measure.of, target(plan, runs, entrant, &measure.of));
-    let values = |entrant: usize| {
-        let settings = &plan.entrants[entrant].settings;
-        let runs = runs[entrant].iter();
-        runs.map(move |run| value(plan, complete(*run)?, settings, of, target))
-    };
+    let values = |entrant: usize| values(plan, runs, entrant, of, target);
     let base = plan.paper.difference_from.as_ref();
     let Some(base) = base.filter(|_| !measure.alone) else {
         return Spread::of(values(entrant).flatten());
@@ -42,13 +38,24 @@ pub(super) fn pairs(
     of: &Of,
 ) -> Vec<(f64, f64)> {
     let values = |entrant: usize| {
-        let settings = &plan.entrants[entrant].settings;
         let target = target(plan, runs, entrant, of);
-        let runs = runs[entrant].iter();
-        runs.map(move |run| value(plan, complete(*run)?, settings, of, target))
+        values(plan, runs, entrant, of, target)
     };
     let both = values(ours).zip(values(theirs));
     both.filter_map(|(ours, theirs)| ours.zip(theirs)).collect()
+}
+
+/// A number of each run of an entrant; `None` of a run that is not complete.
+fn values(
+    plan: &Plan,
+    runs: &Runs<'_>,
+    entrant: usize,
+    of: &Of,
+    target: Option<f64>,
+) -> impl Iterator<Item = Option<f64>> {
+    let settings = &plan.entrants[entrant].settings;
+    let runs = runs[entrant].iter();
+    runs.map(move |run| value(plan, complete(*run)?, settings, of, target))
 }
 
 /// How many of an entrant's runs are complete.

@@ -77,7 +77,7 @@ pub(super) fn reproduce(catalog: &Catalog, args: &ReproduceArgs) -> Result<ExitC
     plan.load(&mut datasets, args.skip_missing)?;
     let mut cells = unused::left_out(catalog, plan.cells())?;
     let held = lock_if_there(&dir)?;
-    let earlier = cells.iter().map(|cell| cell.earlier(catalog, &dir));
+    let earlier = cells.iter().map(|cell| cell.earlier(catalog, &dir, false));
     let mut records = earlier.collect::<Result<Vec<_>, _>>()?;
     if !args.quiet {
         say_what_is_there(&records);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fedround::experiment::{self, ExperimentError};
+use fedround::experiment::ExperimentError;
 use fedround_data::DataError;
 use toml::Table;
 
@@ -15,7 +15,7 @@ use crate::compare::{Cell, Datasets};
 use crate::config::Config;
 use crate::error::CliError;
 use crate::hypers;
-use crate::run::{SettingArgs, TestArgs, slug};
+use crate::run::{SettingArgs, TestArgs};
 use crate::settings::Settings;
 use crate::terminal::tell;
 
@@ -150,24 +150,11 @@ impl Plan {
         (self.paper.one_party_a_domain && parties > 0).then_some(parties)
     }
 
-    /// The runs in their order: seed by seed, so that an early end leaves whole tables.
+    /// The runs in their order.
     pub fn cells(&self) -> Vec<Cell> {
-        let of_seed = |&seed: &u64| {
-            let entrants = self.entrants.iter().enumerate();
-            entrants.map(move |(i, entrant)| Cell {
-                entrant: i,
-                name: self.title(entrant),
-                settings: Settings {
-                    run: experiment::Settings {
-                        seed,
-                        ..entrant.settings.run.clone()
-                    },
-                    ..entrant.settings.clone()
-                },
-                folder: format!("{}-seed{seed}", slug(&self.title(entrant))).into(),
-            })
-        };
-        self.seeds.iter().flat_map(of_seed).collect()
+        let entrants = self.entrants.iter();
+        let entrants = entrants.map(|entrant| (self.title(entrant), entrant.settings.clone()));
+        Cell::all(&entrants.collect::<Vec<_>>(), &self.seeds)
     }
 
     /// What a method in a setting is called.

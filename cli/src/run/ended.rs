@@ -4,7 +4,7 @@ use fedround::experiment::{ExperimentError, Report, Status};
 use fedround_simulation::RunError;
 
 use crate::error::CliError;
-use crate::interrupt::Stop;
+use crate::interrupt::stop_requested;
 
 /// What ended a run before its last round.
 pub(super) enum Ended {
@@ -33,19 +33,19 @@ impl From<CliError> for Ended {
 }
 
 /// Whether a run is to stop that does not reach its parties: nobody waits for them then.
-pub(super) fn is_stop(error: &ExperimentError, stop: Stop) -> bool {
+pub(super) fn is_stop(error: &ExperimentError) -> bool {
     match error {
         ExperimentError::Run(source) => {
-            stop.requested() && matches!(**source, RunError::Unreachable(_))
+            stop_requested() && matches!(**source, RunError::Unreachable(_))
         }
         _ => false,
     }
 }
 
 /// A run whose last evaluation a signal ended has not failed.
-pub(super) fn interrupted(error: ExperimentError, stop: Stop) -> Result<Report, ExperimentError> {
+pub(super) fn interrupted(error: ExperimentError) -> Result<Report, ExperimentError> {
     match error {
-        ExperimentError::Training { source, report } if is_stop(&source, stop) => Ok(Report {
+        ExperimentError::Training { source, report } if is_stop(&source) => Ok(Report {
             status: Status::Interrupted,
             ..*report
         }),

@@ -197,10 +197,6 @@ impl Folder {
         }
     }
 
-    pub fn summary(&self, text: &str) -> Result<(), CliError> {
-        self.write(SUMMARY, text.as_bytes())
-    }
-
     /// Draws the learning curves and the accuracy of classes, where there are some.
     pub fn drawings(
         &self,

@@ -10,7 +10,6 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use fedround_store::write_atomically;
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
@@ -20,7 +19,7 @@ use super::manifest_error::ManifestError;
 use super::run_id::RUN_ID;
 use crate::digest;
 use crate::error::CliError;
-use crate::files::json;
+use crate::files::{json, read_if_there, write_text};
 use crate::terminal::tell;
 
 /// Of its format.
@@ -58,15 +57,15 @@ impl Manifest {
             files,
         };
         let path = dir.join(MANIFEST);
-        Ok(write_atomically(&path, &[json(&manifest)?.as_bytes()])?)
+        write_text(&path, &json(&manifest)?)
     }
 
     /// Reads the manifest of a folder; `None` if it has none.
     pub fn read(dir: &Path) -> Result<Option<Self>, ManifestError> {
         let path = dir.join(MANIFEST);
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        let text = match read_if_there(&path) {
+            Ok(Some(text)) => text,
+            Ok(None) => return Ok(None),
             Err(source) => return Err(ManifestError::Read { path, source }),
         };
         match serde_json::from_str::<Self>(&text) {

@@ -59,7 +59,7 @@ use crate::cohort_note::one_of_several;
 use crate::compilation::warn;
 use crate::error::{CliError, KeptRounds};
 use crate::files::json;
-use crate::interrupt::{Stop, listen};
+use crate::interrupt::{listen, signal};
 use crate::settings::Settings;
 use crate::terminal::{print, tell};
 use summary::Summary;
@@ -78,9 +78,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<ExitCode, CliErro
         folder::check_free(out)?;
     }
     let data = settings.load()?;
-    let unnamed = client_names::note(&settings.reading, &data, &settings.run.partition);
-    let notes = data.notes.iter().chain(&unnamed);
-    notes.for_each(|note| tell!("note: {note}"));
+    client_names::tell_notes(&settings, &data);
     let of_pixels = pixels::warning(&*algorithm, &data);
     let mut job = Job::new(catalog, &settings, data)?;
     warn(job.program());
@@ -96,7 +94,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<ExitCode, CliErro
     }
 
     // Bad input is behind us: from here on there is something to keep.
-    let stop = listen();
+    listen();
     let (spec, seed) = (slug(&settings.spec), settings.run.seed);
     let dir = match &args.out {
         Some(dir) => dir.clone(),
@@ -107,18 +105,24 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<ExitCode, CliErro
     };
     let folder = Folder::create(&dir, job.config())?;
     let parameters = job.program().parameter_count();
-    let mut progress = Progress::of_run(job.settings(), folder.dir(), parameters, args.quiet);
+    let progress = Progress::of_run(job.settings(), folder.dir(), parameters, args.quiet);
     job.keep_clients(folder.dir())?;
-    let ended = job.train(&folder, &mut progress, stop, clock);
+    train_and_report(job, &folder, progress, clock, (args.json, args.quiet))
+}
+
+/// Trains the rounds that are left, and prints what the run came to.
+fn train_and_report(
+    job: Job,
+    folder: &Folder,
+    mut progress: Progress,
+    clock: Clock,
+    (json_only, quiet): (bool, bool),
+) -> Result<ExitCode, CliError> {
+    let ended = job.train(folder, &mut progress, clock);
     progress.finish();
     let (summary, failure) = ended?;
     let again = format!("`fedround resume {}` goes on", folder.dir().display());
-    report(
-        (&summary, failure),
-        &folder,
-        (stop, &again),
-        (args.json, args.quiet),
-    )
+    report((&summary, failure), folder, &again, (json_only, quiet))
 }
 
 /// Says what a run took from a file of weights; if `quiet`, only where that is not the whole model.
@@ -141,7 +145,7 @@ pub(crate) fn warn_of_delta(job: &Job) {
 pub(crate) fn report(
     (summary, failure): (&Summary, Option<ExperimentError>),
     folder: &Folder,
-    (stop, again): (Stop, &str),
+    again: &str,
     (json_only, quiet): (bool, bool),
 ) -> Result<ExitCode, CliError> {
     if json_only {
@@ -153,7 +157,7 @@ pub(crate) fn report(
         rounds: if summary.trained { summary.rounds } else { 0 },
         dir: folder.dir().to_owned(),
     };
-    match (failure, summary.status, stop.signal()) {
+    match (failure, summary.status, signal()) {
         (Some(source), ..) => Err(CliError::Experiment {
             source: Box::new(source),
             kept: Some(kept),

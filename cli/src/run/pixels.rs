@@ -1,10 +1,10 @@
 //! Algorithms that make images, on data whose pixels have other numbers than those of such images.
 
-use std::iter::successors;
-
 use fedround_data::Dataset;
 use fedround_dsl::Hyper;
 use fedround_ir::fed::HyperValue;
+
+use crate::hypers::layers;
 
 /// The numbers between which the pixels of images are.
 #[derive(Clone, Copy)]
@@ -23,16 +23,15 @@ const UNIT: Range = Range {
 /// Nothing is said of data that is not bytes of images: no range of its numbers is known.
 pub(super) fn warning(algorithm: &dyn Hyper, data: &Dataset) -> Option<String> {
     let channels = channels(data)?;
-    let layers = || successors(Some(algorithm), |layer| layer.base());
     let differ = |range: Range| channels.iter().any(|channel| !channel.is(range));
     let of_data = between(&channels);
     let name = &data.name;
-    if layers().any(|layer| layer.name() == "fedfed") && differ(UNIT) {
+    if layers(algorithm).any(|layer| layer.name() == "fedfed") && differ(UNIT) {
         return Some(format!(
             "`fedfed` makes images with pixels between 0 and 1, but those of `{name}` are {of_data}. --normalize none reads them as the paper does."
         ));
     }
-    let adfl = layers().find(|layer| layer.name() == "adfl")?;
+    let adfl = layers(algorithm).find(|layer| layer.name() == "adfl")?;
     let made = Range {
         black: number(adfl, "black")?,
         white: number(adfl, "white")?,

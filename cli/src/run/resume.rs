@@ -15,7 +15,7 @@ use super::checkpoints::{self, LoadedCheckpoint};
 use super::folder::{CONFIG, FEDERATION, Folder, lock, remove_states};
 use super::progress::Progress;
 use super::training::{Clock, Job};
-use super::{report, warn_of_weights};
+use super::{train_and_report, warn_of_weights};
 use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::config_difference::{FREE, difference};
@@ -31,11 +31,8 @@ pub(crate) fn resume(catalog: &Catalog, args: &ResumeArgs) -> Result<ExitCode, C
     let (started, dir) = (Instant::now(), &args.dir);
     let has = |file: &str| fs::symlink_metadata(dir.join(file)).is_ok();
     if !has(CONFIG) && !has(checkpoints::CHECKPOINTS) {
-        return Err(match SeveralRuns::below(dir).map(Box::new) {
-            Some(found) => CliError::SeveralRuns {
-                found,
-                resumed: true,
-            },
+        return Err(match SeveralRuns::below(dir, true) {
+            Some(found) => CliError::SeveralRuns(Box::new(found)),
             None => CliError::NoRun { dir: dir.clone() },
         });
     }
@@ -77,7 +74,7 @@ pub(crate) fn resume(catalog: &Catalog, args: &ResumeArgs) -> Result<ExitCode, C
     let archive = found.as_ref().map(|found| &found.archive);
     let mut job = Job::to_restore(catalog, &settings, data, archive)?;
     warn_of_weights(&job, args.quiet);
-    let stop = listen();
+    listen();
     job.keep_clients(dir)?;
     match &found {
         Some(found) => {
@@ -105,7 +102,7 @@ pub(crate) fn resume(catalog: &Catalog, args: &ResumeArgs) -> Result<ExitCode, C
         rounds: done + left,
         ..job.settings().clone()
     };
-    let mut progress = Progress::of_run(&settings, dir, parameters, args.quiet);
+    let progress = Progress::of_run(&settings, dir, parameters, args.quiet);
     if !args.quiet {
         let (after, left) = (in_rounds(done), in_rounds(left));
         progress.note(&format!("goes on after {after}; {left} left"));
@@ -116,16 +113,7 @@ pub(crate) fn resume(catalog: &Catalog, args: &ResumeArgs) -> Result<ExitCode, C
     {
         job.save(&folder, clock)?;
     }
-    let ended = job.train(&folder, &mut progress, stop, clock);
-    progress.finish();
-    let (summary, failure) = ended?;
-    let again = format!("`fedround resume {}` goes on", folder.dir().display());
-    report(
-        (&summary, failure),
-        &folder,
-        (stop, &again),
-        (args.json, args.quiet),
-    )
+    train_and_report(job, &folder, progress, clock, (args.json, args.quiet))
 }
 
 /// The settings in a run's file, which somebody may have edited since its last checkpoint. That is an error

@@ -201,7 +201,7 @@ impl Summary {
             aux: settings.run.auxiliaries.clone(),
             parameters: run.program().parameter_count(),
             train: (settings.run.train != Train::All).then(|| settings.run.train.to_string()),
-            weights: loaded_weights(settings, run),
+            weights: LoadedWeights::of(run),
             data: settings.data.name(),
             partition: settings.run.partition.to_string(),
             clients: settings.run.clients,
@@ -271,12 +271,6 @@ fn names(settings: &Settings, run: &Run) -> Vec<String> {
         true => client_names(run.data(), &settings.run.partition, own),
         false => vec![],
     }
-}
-
-/// What the run took from a file of weights, if it starts from one.
-fn loaded_weights(settings: &Settings, run: &Run) -> Option<LoadedWeights> {
-    let (weights, states) = (settings.run.weights.as_ref()?, run.loaded_server_states());
-    Some(LoadedWeights::new(weights, run.loaded_weights()?, states))
 }
 
 /// The test accuracy of the model that is best on validation examples.

@@ -121,6 +121,16 @@ fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
     if let Some(chosen) = choice(summary) {
         rows.insert(after, ("chosen accuracy", chosen));
     }
+    if let Some(target) = summary.target {
+        rows.insert(after, ("target", reached(summary, target)));
+    }
+    if let Some(goal) = summary.goal {
+        let ended = match summary.rounds_to_goal {
+            Some(rounds) => format!("reached after {}", in_rounds(rounds)),
+            None => "not reached in the first phase".to_owned(),
+        };
+        rows.insert(after, ("goal", format!("{} {ended}", percent(goal))));
+    }
     if let Some(faults) = &summary.faults {
         let text = format!(
             "{} failures, {} late, {} surplus; {} rounds skipped",
@@ -133,16 +143,6 @@ fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
     }
     if let Some(left_out) = not_finite(summary) {
         rows.insert(2, ("not finite", left_out));
-    }
-    if let Some(target) = summary.target {
-        rows.insert(after, ("target", reached(summary, target)));
-    }
-    if let Some(goal) = summary.goal {
-        let ended = match summary.rounds_to_goal {
-            Some(rounds) => format!("reached after {}", in_rounds(rounds)),
-            None => "not reached in the first phase".to_owned(),
-        };
-        rows.insert(after, ("goal", format!("{} {ended}", percent(goal))));
     }
     rows
 }

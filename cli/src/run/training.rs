@@ -18,7 +18,7 @@ use fedround_store::Archive;
 use super::checkpoint_every::CheckpointEvery;
 use super::checkpoints::{Checkpoints, CommandState};
 use super::ended::{Ended, interrupted, is_stop};
-use super::folder::{CONFIG, Folder, INPUTS, STATES};
+use super::folder::{CONFIG, Folder, INPUTS, STATES, SUMMARY};
 use super::manifest::Manifest;
 use super::metric::Metric;
 use super::models;
@@ -31,7 +31,7 @@ use crate::config::Config;
 use crate::dead_hypers::Uses;
 use crate::error::CliError;
 use crate::files::json;
-use crate::interrupt::Stop;
+use crate::interrupt::stop_requested;
 use crate::settings::Settings;
 use crate::weights::LoadedWeights;
 
@@ -93,10 +93,7 @@ impl Job {
 
     /// What the run took from a file of weights, where it starts from one.
     pub fn loaded_weights(&self) -> Option<LoadedWeights> {
-        let file = self.settings.run.weights.as_ref()?;
-        let states = self.run.loaded_server_states();
-        let loaded = self.run.loaded_weights()?;
-        Some(LoadedWeights::new(file, loaded, states))
+        LoadedWeights::of(&self.run)
     }
 
     /// What to say of a `δ` that is large for the number of examples.
@@ -197,7 +194,6 @@ impl Job {
         mut self,
         folder: &Folder,
         progress: &mut Progress,
-        stop: Stop,
         clock: Clock,
     ) -> Result<(Summary, Option<ExperimentError>), CliError> {
         let mut recorder = Recorder {
@@ -211,7 +207,7 @@ impl Job {
         // It may take long, the first time, and is no cost of the first checkpoint.
         DataDigest::of(self.run.data());
         let mut checkpoints = Checkpoints::new(dir, every, self.run.report().rounds());
-        let trained = train(&mut self, &mut recorder, &mut checkpoints, stop, clock);
+        let trained = train(&mut self, &mut recorder, &mut checkpoints, clock);
         // Of a run that was stopped, the next process tells the parties.
         if trained.is_ok()
             && self.run.rounds_left() == 0
@@ -222,7 +218,7 @@ impl Job {
         }
         let ended = match (trained, recorder.failed) {
             (_, Some(error)) | (Err(Ended::Command(error)), None) => return Err(error),
-            (Ok(()), None) => self.run.finish().or_else(|error| interrupted(error, stop)),
+            (Ok(()), None) => self.run.finish().or_else(interrupted),
             (Err(Ended::Run(error)), None) => Err(self.run.fail(error)),
         };
         let (report, failure) = match ended {
@@ -245,7 +241,7 @@ impl Job {
         let of = (&self.settings, &self.config, &self.run);
         let times = (clock.total(), checkpoints.seconds());
         let summary = Summary::new(of, ended, folder.dir(), times);
-        folder.summary(&json(&summary)?)?;
+        folder.write(SUMMARY, json(&summary)?.as_bytes())?;
         Manifest::write(folder.dir())?;
         Ok((summary, failure))
     }
@@ -278,17 +274,16 @@ fn train(
     job: &mut Job,
     recorder: &mut Recorder<'_>,
     checkpoints: &mut Checkpoints,
-    stop: Stop,
     clock: Clock,
 ) -> Result<(), Ended> {
     let folder = recorder.folder;
     let mut ended = Ok(());
-    while ended.is_ok() && recorder.failed.is_none() && !stop.requested() {
+    while ended.is_ok() && recorder.failed.is_none() && !stop_requested() {
         match job.run.step(recorder) {
             Ok(true) => {}
             Ok(false) => break,
             // As if the round had not begun.
-            Err(error) if is_stop(&error, stop) => {}
+            Err(error) if is_stop(&error) => {}
             Err(error) => ended = Err(Ended::of(error)),
         }
         recorder.failed = recorder.failed.take().or(recorder.folder.check().err());

@@ -55,6 +55,22 @@ fn rounds_say_who_failed_and_the_summary_counts_them() {
 }
 
 #[test]
+fn the_table_has_its_rows_in_one_order_with_faults_and_without() {
+    let place = Place::new();
+    let line = format!("run fedavg {SMALL} --set fraction=1 --target 0.5");
+    for faults in ["", " --dropout 0.3", " --deadline 5 --profiles clients.csv"] {
+        place.write(
+            "clients.csv",
+            format!("speed\n{}", "1\n".repeat(10)).as_bytes(),
+        );
+        let table = place.success(&format!("{line}{faults}"));
+        let at = |row: &str| table.find(&format!("│ {row} ")).unwrap();
+        let order = ["rounds", "local accuracy", "test loss", "target", "sent"];
+        assert!(order.map(at).is_sorted(), "{table}");
+    }
+}
+
+#[test]
 fn a_deadline_makes_slow_clients_late() {
     let place = Place::new();
     let speeds = "speed\n1\n1\n1\n1\n1\n1\n1\n1\n1\n1e-9\n";

@@ -1,13 +1,13 @@
 //! Checksums of downloaded files.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 use md5::Md5;
-use sha2::{Digest, Sha256};
+use sha2::Sha256;
 
-use crate::digest::hex;
+use crate::digest::of_rest;
 
 /// A published checksum, in lower-case hexadecimal digits.
 #[derive(Clone, Copy, Debug)]
@@ -39,18 +39,8 @@ impl Checksum {
     /// other way.
     pub fn of_rest(self, file: &mut File) -> io::Result<String> {
         match self {
-            Self::Md5(_) => of_rest::<Md5>(file),
-            Self::Sha256(_) => of_rest::<Sha256>(file),
-        }
-    }
-}
-
-fn of_rest<D: Digest>(file: &mut File) -> io::Result<String> {
-    let (mut digest, mut piece) = (D::new(), vec![0; 1 << 16]);
-    loop {
-        match file.read(&mut piece)? {
-            0 => return Ok(hex(&digest.finalize())),
-            n => digest.update(&piece[..n]),
+            Self::Md5(_) => Ok(of_rest::<Md5>(file)?.0),
+            Self::Sha256(_) => Ok(of_rest::<Sha256>(file)?.0),
         }
     }
 }

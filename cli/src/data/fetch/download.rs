@@ -33,16 +33,10 @@ pub(super) fn download(
     sum: Checksum,
     report: &mut dyn FnMut(u64, Option<u64>),
 ) -> Result<Outcome, FetchError> {
-    let failed = |action, path: &Path| {
-        let path = path.to_path_buf();
-        move |source| FetchError::File {
-            action,
-            path,
-            source,
-        }
-    };
     if target.is_file() {
-        let found = sum.of_file(target).map_err(failed("read", target))?;
+        let found = sum
+            .of_file(target)
+            .map_err(FetchError::file("read", target))?;
         if found == sum.text() {
             return Ok(Outcome::There);
         }
@@ -58,9 +52,9 @@ pub(super) fn download(
         }
     };
     let found = file.rewind().and_then(|()| sum.of_rest(&mut file));
-    let found = found.map_err(failed("read", &part))?;
+    let found = found.map_err(FetchError::file("read", &part))?;
     if found != sum.text() {
-        fs::remove_file(&part).map_err(failed("remove", &part))?;
+        fs::remove_file(&part).map_err(FetchError::file("remove", &part))?;
         return Err(FetchError::Checksum {
             url: url.to_owned(),
             kind: sum.kind(),
@@ -68,7 +62,7 @@ pub(super) fn download(
             found,
         });
     }
-    fs::rename(&part, target).map_err(failed("write", target))?;
+    fs::rename(&part, target).map_err(FetchError::file("write", target))?;
     Ok(Outcome::Fetched)
 }
 
@@ -92,22 +86,20 @@ fn transfer(
     };
     let expected = response.body().content_length().map(|n| n + start);
     let mut body = response.into_body().into_reader();
-    let failed = |source| FetchError::File {
-        action: "write",
-        path: part.to_path_buf(),
-        source,
-    };
-    create_parent(part)?;
+    if let Some(parent) = part.parent() {
+        fs::create_dir_all(parent).map_err(FetchError::file("create", parent))?;
+    }
+    let failed = FetchError::file("write", part);
     let mut file = open(part, start)?;
     let (mut found, mut piece) = (start, vec![0; 1 << 16]);
     let mut read = body.read(&mut piece);
     while let Ok(n @ 1..) = read {
-        file.write_all(&piece[..n]).map_err(failed)?;
+        file.write_all(&piece[..n]).map_err(&failed)?;
         found += n as u64;
         report(found, expected);
         read = body.read(&mut piece);
     }
-    file.flush().map_err(failed)?;
+    file.flush().map_err(&failed)?;
     // A body that ends early is an error of the reader, as silence is, or short.
     match expected.map_or(read.is_ok(), |n| n == found) {
         true => Ok(Some(file)),
@@ -148,15 +140,11 @@ fn starts_at(response: &Response<Body>, start: u64) -> bool {
 /// it until it is closed.
 fn open(part: &Path, start: u64) -> Result<File, FetchError> {
     let path = || part.to_path_buf();
-    let failed = |source| FetchError::File {
-        action: "write",
-        path: path(),
-        source,
-    };
+    let failed = FetchError::file("write", part);
     let mut options = OpenOptions::new();
     // Not emptied before it is ours.
     let options = options.create(start == 0).truncate(false);
-    let mut file = options.read(true).write(true).open(part).map_err(failed)?;
+    let mut file = options.read(true).write(true).open(part).map_err(&failed)?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Err(FetchError::Busy { path: path() }),
@@ -165,22 +153,11 @@ fn open(part: &Path, start: u64) -> Result<File, FetchError> {
         Err(TryLockError::Error(source)) => return Err(failed(source)),
     }
     // Until then, another process may have gone on with it, or given it its last name.
-    let found = file.metadata().map_err(failed)?.len();
+    let found = file.metadata().map_err(&failed)?.len();
     if !part.exists() || (start > 0 && start != found) {
         return Err(FetchError::Busy { path: path() });
     }
-    file.set_len(start).map_err(failed)?;
-    file.seek(SeekFrom::End(0)).map_err(failed)?;
+    file.set_len(start).map_err(&failed)?;
+    file.seek(SeekFrom::End(0)).map_err(&failed)?;
     Ok(file)
-}
-
-fn create_parent(path: &Path) -> Result<(), FetchError> {
-    let Some(parent) = path.parent() else {
-        return Ok(());
-    };
-    fs::create_dir_all(parent).map_err(|source| FetchError::File {
-        action: "create",
-        path: parent.to_path_buf(),
-        source,
-    })
 }

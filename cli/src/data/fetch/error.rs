@@ -1,5 +1,5 @@
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why a file was not fetched.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +44,17 @@ pub(crate) enum FetchError {
         path: PathBuf,
         source: io::Error,
     },
+}
+
+impl FetchError {
+    /// What a failed operation on a file becomes.
+    pub fn file(action: &'static str, path: &Path) -> impl Fn(io::Error) -> Self {
+        move |source| Self::File {
+            action,
+            path: path.to_owned(),
+            source,
+        }
+    }
 }
 
 fn of(expected: Option<u64>) -> String {

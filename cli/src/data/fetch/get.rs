@@ -43,11 +43,7 @@ pub(super) fn get(
 pub(super) fn unpack(archive: &Path, dir: &Path) -> Result<(), FetchError> {
     let unpacked =
         File::open(archive).and_then(|file| tar::Archive::new(GzDecoder::new(file)).unpack(dir));
-    unpacked.map_err(|source| FetchError::File {
-        action: "unpack",
-        path: archive.to_path_buf(),
-        source,
-    })
+    unpacked.map_err(FetchError::file("unpack", archive))
 }
 
 /// A bar on a terminal, nothing elsewhere.

@@ -46,11 +46,8 @@ impl Known {
 
     /// At most `most` rows of every second client, from the first or the second on.
     fn half(&self, odd: usize, most: usize) -> Vec<usize> {
-        let ends = self.starts.iter().skip(1).copied();
-        let ends = ends.chain([self.indices.len()]);
-        let clients = self.starts.iter().zip(ends).enumerate();
-        let half = clients.filter(|(k, _)| k % 2 == odd);
-        let rows: Vec<usize> = half.flat_map(|(_, (start, end))| *start..end).collect();
+        let half = self.clients.iter().skip(odd).step_by(2);
+        let rows: Vec<usize> = half.flat_map(|(_, rows)| rows.clone()).collect();
         let chosen = spaced(rows.len(), most);
         chosen.iter().map(|&i| rows[i]).collect()
     }

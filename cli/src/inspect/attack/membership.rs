@@ -140,11 +140,8 @@ impl Subject<'_> {
 impl Known {
     /// The examples of some clients.
     fn members(&self, of: &BTreeSet<usize>) -> Vec<usize> {
-        let ends = self.starts.iter().skip(1).copied();
-        let ends = ends.chain([self.indices.len()]);
-        let spans = self.starts.iter().zip(ends).zip(&self.clients);
-        let own = spans.filter(|(_, k)| of.contains(k));
-        let own = own.flat_map(|((&start, end), _)| &self.indices[start..end]);
+        let own = self.clients.iter().filter(|(k, _)| of.contains(k));
+        let own = own.flat_map(|(_, rows)| &self.indices[rows.clone()]);
         own.copied().collect()
     }
 }

@@ -11,6 +11,8 @@ mod inversion;
 mod membership;
 mod rebuild;
 
+use std::ops::Range;
+
 use fedround::experiment::Run;
 use fedround_exec::Program;
 use fedround_ir::fed::Kind;
@@ -42,10 +44,10 @@ struct Pool {
 
 /// Examples that something was shared of.
 struct Known {
-    /// Their indices, one client's after another's; the clients, and where each one's begin.
+    /// Their indices, one client's after another's.
     indices: Vec<usize>,
-    clients: Vec<usize>,
-    starts: Vec<usize>,
+    /// The clients, each with its rows among these.
+    clients: Vec<(usize, Range<usize>)>,
     x: Vec<f32>,
     shape: [usize; 3],
 }
@@ -113,17 +115,17 @@ impl Subject<'_> {
     /// hides them as well.
     fn pools(&self, shared: &Shared) -> Result<(Known, Vec<Pool>), CliError> {
         let dataset = self.run.simulation().dataset();
-        let (mut indices, mut starts, mut rows) = (vec![], vec![], vec![]);
+        let (mut indices, mut clients, mut rows) = (vec![], vec![], vec![]);
         for (&k, tensor) in &shared.clients {
-            starts.push(indices.len());
+            let start = indices.len();
             indices.extend_from_slice(&dataset.client_indices[k]);
+            clients.push((k, start..indices.len()));
             rows.extend_from_slice(&tensor.values);
         }
         let known = Known {
             x: self.run.inputs(&dataset.examples, &indices)?,
             indices,
-            clients: shared.clients.keys().copied().collect(),
-            starts,
+            clients,
             shape: self.run.shape()?,
         };
         let mut pools = vec![Pool {
