@@ -259,11 +259,13 @@ struct Forgetful<A = FedAvg> {
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for Forgetful<A> {
     fn personalize(&self, k: &ClientCx, w: Params) -> Params {
-        let own = 0.5 * k.state_or("own", &w) + 0.5 * w;
-        if !self.named {
+        if self.named {
+            w
+        } else {
+            let own = 0.5 * k.state_or("own", &w) + 0.5 * w;
             k.set_state("own", &own);
+            own
         }
-        own
     }
 
     fn evaluate(&self, server: &ServerCx, w: Server<Params>) -> Clients<Params> {

@@ -1,6 +1,6 @@
 //! From an algorithm to its graph.
 
-use fedround_ir::fed::{BuildError, Module, VerifyErrors, verify};
+use fedround_ir::fed::{BuildError, Module, VerifyErrors, never_set, verify};
 
 use crate::graph::Graph;
 use crate::standard::{self, missing};
@@ -63,9 +63,19 @@ pub fn phases(alg: &dyn Algorithm) -> Result<Vec<Phase>, StageError> {
 /// # Errors
 /// As [`stage`].
 pub fn phases_for(alg: &dyn Algorithm, objective: &Objective) -> Result<Vec<Phase>, StageError> {
+    let mut all = declared_phases(alg, objective)?;
+    all.retain(|phase| phase.rounds != Some(0));
+    Ok(all)
+}
+
+/// The phases, also those that have no rounds with these hyper-parameters: what they set is a state of the algorithm.
+pub(crate) fn declared_phases(
+    alg: &dyn Algorithm,
+    objective: &Objective,
+) -> Result<Vec<Phase>, StageError> {
     let (last, named) = stage_turn(alg, objective, &Turn::default(), |_| {})?;
     let mut all = vec![];
-    for (name, rounds) in named.phases.into_iter().filter(|(_, rounds)| *rounds > 0) {
+    for (name, rounds) in named.phases {
         let turn = Turn {
             phase: Some(name.clone()),
             ..Turn::default()
@@ -82,6 +92,10 @@ pub fn phases_for(alg: &dyn Algorithm, objective: &Objective) -> Result<Vec<Phas
         rounds: None,
         module: last,
     });
+    let modules: Vec<&Module> = all.iter().map(|phase| &phase.module).collect();
+    for module in modules.iter().filter(|module| module.resumes) {
+        never_set(module, &modules)?;
+    }
     Ok(all)
 }
 

@@ -46,10 +46,17 @@ pub fn read(tensor: DispatchTensor) -> Result<Vec<f32>, ExecError> {
     if let Some(values) = values(&tensor) {
         return Ok(values);
     }
-    let data = wait_for_data(is_host(&tensor), Dispatch::float_into_data(tensor))?;
-    let values = data.try_to_vec::<f32>();
-    // Some backends fetch the data only in this conversion, which then reports an earlier failure.
-    values.map_err(|error| ExecError::from_message(&error.to_string()))
+    let on_host = is_host(&tensor);
+    let read = || {
+        let data = wait_for_data(on_host, Dispatch::float_into_data(tensor))?;
+        let values = data.try_to_vec::<f32>();
+        // Some backends fetch the data only in this conversion, which then reports an earlier failure.
+        values.map_err(|error| ExecError::from_message(&error.to_string()))
+    };
+    match on_host {
+        true => read(),
+        false => with_gpu_access(read),
+    }
 }
 
 /// The values of tensors of floats, each in row-major order. The tensors on a GPU are concatenated there

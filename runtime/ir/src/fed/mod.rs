@@ -32,6 +32,7 @@ mod verify_values;
 
 pub use build_error::BuildError;
 pub use builder::Builder;
+pub use checks::never_set;
 pub use const_eval::ConstEval;
 pub use equal::{difference, equal};
 pub use flow::{Analysis, Facts, solve};

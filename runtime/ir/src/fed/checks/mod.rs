@@ -10,6 +10,8 @@ mod state;
 #[cfg(test)]
 mod testing;
 
+pub use state::never_set;
+
 use super::{Broken, Module, Op, VerifyError};
 
 /// Invariants 14 to 21 and 23 of [`verify`](super::verify()), of a module that keeps the ones before.

@@ -2,28 +2,50 @@
 
 use std::collections::HashSet;
 
-use super::super::{Broken, Module, VerifyError};
+use super::super::{Broken, Module, Op, StateUse, VerifyError, VerifyErrors};
 use super::error;
 
 /// 17. A state that a round reads is set by the round, before or after: otherwise it would be
-///     zeros for ever, which no algorithm means. Not so of a module that resumes another's states.
+///     zeros for ever, which no algorithm means. Of a module that resumes another's states,
+///     [`never_set`] checks it for both together.
 pub(super) fn reads_are_written(module: &Module) -> Vec<VerifyError> {
-    if module.resumes {
-        return vec![];
+    match module.resumes {
+        true => vec![],
+        false => unset(module, &[module]),
     }
-    let (sets, reads): (Vec<_>, Vec<_>) = module
-        .all_ops()
-        .filter_map(|op| op.kind.state().map(|state| (op, state)))
-        .partition(|(_, state)| state.sets());
-    let written: HashSet<_> = sets.iter().map(|(_, s)| (s.place, s.name)).collect();
-    let unwritten = reads
-        .into_iter()
-        .filter(|(_, read)| !written.contains(&(read.place, read.name)));
-    let broken = unwritten.map(|(op, read)| {
+}
+
+/// Checks that every state that a module reads is set in one of the modules that make its rounds: in another
+/// phase, or in the rounds that an evaluation follows.
+///
+/// # Errors
+/// Every operation that reads a state which none of them sets, in program order.
+pub fn never_set(module: &Module, rounds: &[&Module]) -> Result<(), VerifyErrors> {
+    let errors = unset(module, rounds);
+    match errors.is_empty() {
+        true => Ok(()),
+        false => Err(VerifyErrors(errors)),
+    }
+}
+
+fn unset(module: &Module, rounds: &[&Module]) -> Vec<VerifyError> {
+    let key = |state: &StateUse<'_>| (state.place, state.name.to_owned());
+    let uses = rounds.iter().flat_map(|module| states(module));
+    let set: HashSet<_> = uses
+        .filter(|(_, state)| state.sets())
+        .map(|(_, state)| key(&state))
+        .collect();
+    let unset = states(module).filter(|(_, state)| !state.sets() && !set.contains(&key(state)));
+    let broken = unset.map(|(op, read)| {
         let state = read.name.to_owned();
         error(op, Broken::NeverWritten { state })
     });
     broken.collect()
+}
+
+fn states(module: &Module) -> impl Iterator<Item = (&Op, StateUse<'_>)> {
+    let ops = module.all_ops();
+    ops.filter_map(|op| op.kind.state().map(|state| (op, state)))
 }
 
 #[cfg(test)]

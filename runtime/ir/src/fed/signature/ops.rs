@@ -249,7 +249,8 @@ pub fn signature(
         },
         OpKind::Opt(OptOp::ForRows(n)) => {
             let found = rows(operands.get(2..).unwrap_or_default());
-            let each = found.chain(iter::repeat(Tensor)).take(*n);
+            // One too many where there are too few: a count from a text may be any number.
+            let each = found.chain(iter::once(Tensor)).take(*n);
             let each: Vec<Type> = each.map(at).collect();
             let control = [&[at(Index), at(Index)], each.as_slice()].concat();
             carried(place, &control, &each, operands)
