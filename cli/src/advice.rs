@@ -24,7 +24,7 @@ use setting_switch::setting_switch;
 
 use crate::compare::CompareError;
 use crate::config::is_setting;
-use crate::error::CliError;
+use crate::error::{CliError, KeptRounds};
 use crate::own_data_advice::{NATURAL, of_empty_column};
 use crate::terminal::tell;
 
@@ -69,17 +69,42 @@ fn help(error: &CliError) -> Option<String> {
     {
         return Some(switch);
     }
-    let text = match error {
-        CliError::Spec(_) | CliError::NoSpec => SPECS,
+    Some(match error {
         CliError::FileHyper { source, .. } => return help(source),
+        CliError::DataCommand(error) => return error.help(),
+        #[cfg(feature = "flower")]
+        CliError::Federation(error) => return error.help(),
+        CliError::Compare(error) => error.help(),
+        CliError::SeveralRuns(found) => found.help(),
+        CliError::Experiment { source, kept } => return of_run(source, kept.as_ref()),
         CliError::OwnDataOption { flag } => {
-            return Some(format!("leave {flag} out, or name other data with --data"));
+            format!("leave {flag} out, or name other data with --data")
         }
         CliError::DeadHyper { spec, .. } => {
-            return Some(format!(
-                "`fedround list {spec}` and `fedround explain {spec}` show what it uses"
-            ));
+            format!("`fedround list {spec}` and `fedround explain {spec}` show what it uses")
         }
+        CliError::UnreadableConfig { path, .. } => {
+            let path = path.display();
+            format!("correct it, or delete {path} to go on with the settings of the checkpoint")
+        }
+        CliError::EditedConfig { path, .. } => {
+            let path = path.display();
+            format!(
+                "set it back, or delete {path} to go on with the settings of the checkpoint; `fedround run --config {path} --out OTHER` begins a run with the new ones"
+            )
+        }
+        CliError::Vanished { path } => {
+            let dir = path.parent().unwrap_or(path).display();
+            format!("`fedround resume {dir}` goes on from the last checkpoint")
+        }
+        error => fixed_help(error)?.to_owned(),
+    })
+}
+
+/// The same of errors for which it is always the same text.
+fn fixed_help(error: &CliError) -> Option<&'static str> {
+    Some(match error {
+        CliError::Spec(_) | CliError::NoSpec => SPECS,
         CliError::Hyper(_) | CliError::HyperValue { .. } => {
             "`fedround list specs` shows hyper-parameters with their defaults and ranges"
         }
@@ -96,24 +121,6 @@ fn help(error: &CliError) -> Option<String> {
             "with --keep both the run folder has model-last.safetensors, which fits them"
         }
         CliError::Untrained { clients: true, .. } => "--client N takes the model of a client",
-        CliError::Experiment { source, kept } => {
-            let column = match &**source {
-                ExperimentError::Data(error) => of_empty_column(error),
-                // The data may be bundled.
-                ExperimentError::Partition(PartitionError::NoGroups { .. }) => {
-                    Some(format!("of data of your own, {NATURAL}"))
-                }
-                _ => None,
-            };
-            let advice = column.or_else(|| of_experiment(source).map(str::to_owned));
-            let both = [advice, kept.as_ref().map(ToString::to_string)];
-            let both: Vec<String> = both.into_iter().flatten().collect();
-            return (!both.is_empty()).then(|| both.join("; "));
-        }
-        CliError::DataCommand(error) => return error.help(),
-        CliError::Compare(error) => return Some(error.help()),
-        #[cfg(feature = "flower")]
-        CliError::Federation(error) => return error.help(),
         CliError::Bench(error) => error.help()?,
         CliError::Reproduce(error) => error.help()?,
         CliError::Predict(error) => error.help()?,
@@ -148,7 +155,6 @@ fn help(error: &CliError) -> Option<String> {
         }
         CliError::CheckpointEvery(_) => "--checkpoint rounds:10 writes one after every tenth round",
         CliError::NoRun { .. } => "`fedround run --out DIR` begins a run",
-        CliError::SeveralRuns(found) => return Some(found.help()),
         CliError::IsFederation { .. } => {
             "the `fedround coordinator` command that began the run, given again, goes on with it"
         }
@@ -160,24 +166,6 @@ fn help(error: &CliError) -> Option<String> {
         }
         CliError::FewerRounds { .. } => {
             "the number is that of the whole run, with the rounds that are complete; without --rounds it is that of its config.toml"
-        }
-        CliError::UnreadableConfig { path, .. } => {
-            let path = path.display();
-            return Some(format!(
-                "correct it, or delete {path} to go on with the settings of the checkpoint"
-            ));
-        }
-        CliError::EditedConfig { path, .. } => {
-            let path = path.display();
-            return Some(format!(
-                "set it back, or delete {path} to go on with the settings of the checkpoint; `fedround run --config {path} --out OTHER` begins a run with the new ones"
-            ));
-        }
-        CliError::Vanished { path } => {
-            let dir = path.parent().unwrap_or(path).display();
-            return Some(format!(
-                "`fedround resume {dir}` goes on from the last checkpoint"
-            ));
         }
         CliError::Store(StoreError::NoSpace { .. }) => NO_SPACE,
         CliError::Store(StoreError::Locked { .. }) => {
@@ -195,8 +183,7 @@ fn help(error: &CliError) -> Option<String> {
             "the config.toml of any run folder is an example"
         }
         _ => return None,
-    };
-    Some(text.to_owned())
+    })
 }
 
 /// The name of a hyper-parameter that no algorithm has.
@@ -210,7 +197,23 @@ fn unknown_hyper(error: &CliError) -> Option<&str> {
     }
 }
 
-/// The same of the library's errors.
+/// What to do about an error of the library, and where the rounds before it are.
+fn of_run(error: &ExperimentError, kept: Option<&KeptRounds>) -> Option<String> {
+    let column = match error {
+        ExperimentError::Data(error) => of_empty_column(error),
+        // The data may be bundled.
+        ExperimentError::Partition(PartitionError::NoGroups { .. }) => {
+            Some(format!("of data of your own, {NATURAL}"))
+        }
+        _ => None,
+    };
+    let advice = column.or_else(|| of_experiment(error).map(str::to_owned));
+    let both = [advice, kept.map(ToString::to_string)];
+    let both: Vec<String> = both.into_iter().flatten().collect();
+    (!both.is_empty()).then(|| both.join("; "))
+}
+
+/// The same by the error alone.
 fn of_experiment(error: &ExperimentError) -> Option<&'static str> {
     Some(match error {
         ExperimentError::Data(error) => return of_data(error),

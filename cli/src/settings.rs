@@ -88,84 +88,8 @@ impl Settings {
     ) -> Result<Self, CliError> {
         let mut hypers = hypers::from_toml(&file.hyper)?;
         hypers.extend(hypers::assignments(&args.set)?);
-        let text = |flag: &Option<String>, file: Option<String>, default: &str| {
-            flag.clone().or(file).unwrap_or_else(|| default.to_owned())
-        };
-        let mut auxiliaries = file.aux;
-        auxiliaries.extend(auxiliaries::choices(&args.aux)?);
-        let faults = args.faults.over(file.faults).absolute();
-        let late_client = args.newcomer.clone().or(file.newcomer);
-        let partition = args.partition.clone().or(file.partition);
-        let default = experiment::Settings::default();
-        let weights = weights::source(
-            args.weights.clone().or(file.weights),
-            if args.weights.is_some() {
-                &args.rename
-            } else {
-                &file.rename
-            },
-        )?;
-        // The file's choice is of the file's weights.
-        let of_file = file.server_state.unwrap_or(false) && args.weights.is_none();
-        let server_state = weights
-            .as_ref()
-            .filter(|_| args.server_state || of_file)
-            .map(weights::server_state);
-        let run = experiment::Settings {
-            clients: args.clients.or(file.clients).unwrap_or(default.clients),
-            partition: match partition {
-                Some(text) => text.parse()?,
-                None => default.partition,
-            },
-            seed: seed.or(file.seed).unwrap_or(default.seed),
-            partition_seed: args.partition_seed.or(file.partition_seed),
-            weights,
-            server_state: server_state.transpose()?,
-            reproducible_noise: !args.system_noise
-                && (args.reproducible_noise || file.reproducible_noise.unwrap_or(false)),
-            delta: args.delta.or(file.delta).unwrap_or(default.delta),
-            train: text(&args.train, file.train, "all").parse()?,
-            augment: text(&args.augment, file.augment, "none").parse()?,
-            auxiliaries,
-            late_client: late_client.map(|text| text.parse()).transpose()?,
-            faults: faults.resolve()?,
-            on_nan: text(&args.on_nan, file.on_nan, "skip").parse()?,
-            goal: args.goal.or(file.goal),
-            eval_every: tests
-                .eval_every
-                .or(file.eval_every)
-                .unwrap_or(default.eval_every),
-            public_share: args.public_share.or(file.public_share),
-            validation: tests.validation.or(file.validation),
-            keep: text(&tests.keep, file.keep, "last").parse()?,
-            track_clients: tests.track_clients || file.track_clients.unwrap_or(false),
-            ensemble: tests.ensemble || file.ensemble.unwrap_or(false),
-            adversary: tests.adversary || file.adversary.unwrap_or(false),
-            beam: tests.beam.or(file.beam).unwrap_or(default.beam),
-            threads: args
-                .engine
-                .threads
-                .or(file.threads)
-                .unwrap_or(default.threads),
-            devices: Devices::choose(&text(&args.engine.device, file.device, "cpu"))?,
-            precision: text(&args.engine.precision, file.precision, "f32").parse()?,
-            convolutions: in_user_folder(
-                text(&args.engine.convolutions, file.convolutions, "auto").parse()?,
-            ),
-            exact_conv: args.engine.exact_conv || file.exact_conv.unwrap_or(false),
-            cohort_batch: text(&args.engine.cohort_batch, file.cohort_batch, "auto").parse()?,
-            client_memory: Some(
-                text(
-                    &args.engine.client_memory,
-                    file.client_memory,
-                    CLIENT_MEMORY,
-                )
-                .parse()?,
-            ),
-            device_data: text(&args.engine.device_data, file.device_data, "auto").parse()?,
-            graph_capture: text(&args.engine.graphs, file.graphs, "auto").parse()?,
-            ..default
-        };
+        let faults = args.faults.over(file.faults.clone()).absolute();
+        let run = of_experiment(&file, args, tests, seed, &faults)?;
         let rounds = args.rounds.or(file.rounds).unwrap_or(ROUNDS);
         run.check(rounds)?;
         let target = tests.target.or(file.target);
@@ -173,21 +97,17 @@ impl Settings {
             let name = "target";
             return Err(ExperimentError::Accuracy { name, found }.into());
         }
-        let checkpoint = text(&args.checkpoint, file.checkpoint, "auto").parse()?;
+        let checkpoint = text(&args.checkpoint, &file.checkpoint, "auto").parse()?;
         let clients_known = args.clients.or(file.clients).is_some();
+        let spec = spec.or(file.spec.as_deref()).ok_or(CliError::NoSpec)?;
+        let data: DataLocation = text(&args.data, &file.data, DATA).parse()?;
         let settings = Self {
-            spec: spec
-                .or(file.spec.as_deref())
-                .ok_or(CliError::NoSpec)?
-                .trim()
-                .to_owned(),
+            spec: spec.trim().to_owned(),
             hypers,
-            data: text(&args.data, file.data, DATA)
-                .parse::<DataLocation>()?
-                .absolute(),
+            data: data.absolute(),
             reading: args.reading.over(file.reading),
             data_dir: args.data_dir.clone().or(file.data_dir),
-            model: text(&args.model, file.model, MODEL),
+            model: text(&args.model, &file.model, MODEL).to_owned(),
             rounds,
             target,
             faults,
@@ -220,4 +140,84 @@ impl Settings {
             )),
         }
     }
+}
+
+/// A flag over a file's key over a default.
+fn text<'a>(flag: &'a Option<String>, file: &'a Option<String>, default: &'a str) -> &'a str {
+    flag.as_deref().or(file.as_deref()).unwrap_or(default)
+}
+
+/// What the library is told of a run: flags over a file's settings over its defaults.
+fn of_experiment(
+    file: &Config,
+    args: &SettingArgs,
+    tests: &TestArgs,
+    seed: Option<u64>,
+    faults: &FaultArgs,
+) -> Result<experiment::Settings, CliError> {
+    let engine = &args.engine;
+    let default = experiment::Settings::default();
+    let mut auxiliaries = file.aux.clone();
+    auxiliaries.extend(auxiliaries::choices(&args.aux)?);
+    // What the file says of weights is of its own.
+    let (path, renames, states) = match &args.weights {
+        Some(path) => (Some(path.clone()), &args.rename, false),
+        None => {
+            let states = file.server_state.unwrap_or(false);
+            (file.weights.clone(), &file.rename, states)
+        }
+    };
+    let weights = weights::source(path, renames)?;
+    let server_state = weights
+        .as_ref()
+        .filter(|_| args.server_state || states)
+        .map(weights::server_state);
+    let partition = args.partition.as_ref().or(file.partition.as_ref());
+    let late_client = args.newcomer.as_ref().or(file.newcomer.as_ref());
+    Ok(experiment::Settings {
+        clients: args.clients.or(file.clients).unwrap_or(default.clients),
+        partition: match partition {
+            Some(text) => text.parse()?,
+            None => default.partition,
+        },
+        seed: seed.or(file.seed).unwrap_or(default.seed),
+        partition_seed: args.partition_seed.or(file.partition_seed),
+        weights,
+        server_state: server_state.transpose()?,
+        reproducible_noise: !args.system_noise
+            && (args.reproducible_noise || file.reproducible_noise.unwrap_or(false)),
+        delta: args.delta.or(file.delta).unwrap_or(default.delta),
+        train: text(&args.train, &file.train, "all").parse()?,
+        augment: text(&args.augment, &file.augment, "none").parse()?,
+        auxiliaries,
+        late_client: late_client.map(|text| text.parse()).transpose()?,
+        faults: faults.resolve()?,
+        on_nan: text(&args.on_nan, &file.on_nan, "skip").parse()?,
+        goal: args.goal.or(file.goal),
+        eval_every: tests
+            .eval_every
+            .or(file.eval_every)
+            .unwrap_or(default.eval_every),
+        public_share: args.public_share.or(file.public_share),
+        validation: tests.validation.or(file.validation),
+        keep: text(&tests.keep, &file.keep, "last").parse()?,
+        track_clients: tests.track_clients || file.track_clients.unwrap_or(false),
+        ensemble: tests.ensemble || file.ensemble.unwrap_or(false),
+        adversary: tests.adversary || file.adversary.unwrap_or(false),
+        beam: tests.beam.or(file.beam).unwrap_or(default.beam),
+        threads: engine.threads.or(file.threads).unwrap_or(default.threads),
+        devices: Devices::choose(text(&engine.device, &file.device, "cpu"))?,
+        precision: text(&engine.precision, &file.precision, "f32").parse()?,
+        convolutions: in_user_folder(
+            text(&engine.convolutions, &file.convolutions, "auto").parse()?,
+        ),
+        exact_conv: engine.exact_conv || file.exact_conv.unwrap_or(false),
+        cohort_batch: text(&engine.cohort_batch, &file.cohort_batch, "auto").parse()?,
+        client_memory: Some(
+            text(&engine.client_memory, &file.client_memory, CLIENT_MEMORY).parse()?,
+        ),
+        device_data: text(&engine.device_data, &file.device_data, "auto").parse()?,
+        graph_capture: text(&engine.graphs, &file.graphs, "auto").parse()?,
+        ..default
+    })
 }

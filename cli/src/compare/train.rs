@@ -83,25 +83,10 @@ pub(crate) fn prepare(
         let folder = dir.map(|dir| dir.join(&cell.folder));
         let begun = folder.as_deref().is_some_and(has_checkpoint);
         if compiled.insert((cell.entrant, begun)) {
-            let folder = folder.filter(|_| begun);
-            let found = match folder.map(|folder| last_checkpoint(&folder)) {
-                Some(Err(error)) if !is_of_no_use(&error) => return Err(error),
-                found => found.and_then(Result::ok).flatten(),
-            };
-            let archive = found.as_ref().map(|found| &found.archive);
-            let job = |archive| Job::to_restore(catalog, &cell.settings, data.clone(), archive);
-            let job = match job(archive) {
-                // The run starts again.
-                Err(error) if archive.is_some() && is_of_no_use(&error) => job(None)?,
-                job => job?,
-            };
-            let found = warnings(job.program());
-            let found = found.iter().map(ToString::to_string);
+            let folder = folder.as_deref().filter(|_| begun);
+            let job = compile(catalog, &cell.settings, &data, folder)?;
             hypers.add(catalog, &job)?;
-            let lines = found.chain(job.delta_warning());
-            let lines = lines.map(|warning| format!("warning: {warning}"));
-            let note = one_of_several(catalog, &job)?.filter(|_| !datasets.quiet);
-            for line in lines.chain(note.map(|note| format!("note: {note}"))) {
+            for line in notices(catalog, &job, datasets.quiet)? {
                 if !said.contains(&line) {
                     tell!("{line}");
                     said.push(line);
@@ -126,6 +111,37 @@ pub(crate) fn prepare(
     let compiled = compiled.into_iter().map(|(entrant, _)| entrant);
     hypers.end(compiled.collect::<BTreeSet<usize>>() == all)?;
     Ok(data)
+}
+
+/// Compiles a run: to go on from the last checkpoint of a folder, if that is of use, otherwise from its start.
+fn compile(
+    catalog: &Catalog,
+    settings: &Settings,
+    data: &Arc<Dataset>,
+    folder: Option<&Path>,
+) -> Result<Job, CliError> {
+    let found = match folder.map(last_checkpoint) {
+        Some(Err(error)) if !is_of_no_use(&error) => return Err(error),
+        found => found.and_then(Result::ok).flatten(),
+    };
+    let archive = found.as_ref().map(|found| &found.archive);
+    let job = |archive| Job::to_restore(catalog, settings, data.clone(), archive);
+    match job(archive) {
+        // The run starts again.
+        Err(error) if archive.is_some() && is_of_no_use(&error) => job(None),
+        job => job,
+    }
+}
+
+/// What is said of a run before it begins.
+fn notices(catalog: &Catalog, job: &Job, quiet: bool) -> Result<Vec<String>, CliError> {
+    let found = warnings(job.program());
+    let found = found.iter().map(ToString::to_string);
+    let lines = found.chain(job.delta_warning());
+    let lines = lines.map(|warning| format!("warning: {warning}"));
+    let note = one_of_several(catalog, job)?.filter(|_| !quiet);
+    let note = note.map(|note| format!("note: {note}"));
+    Ok(lines.chain(note).collect())
 }
 
 /// Hyper-parameters of the command line, which may belong to several algorithms.

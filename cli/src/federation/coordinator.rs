@@ -1,6 +1,7 @@
 //! The subcommand `fedround coordinator`: trains with parties that are reached through a SuperLink.
 
 use std::fs;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -8,7 +9,7 @@ use fedround::experiment::{ExperimentError, Status};
 use fedround::federation::{ClientApps, FederationSettings, FlowerParties, Notice};
 use fedround_flower::{Fab, RunOutcome};
 use fedround_simulation::{CohortBatch, Faults};
-use fedround_store::write_atomically;
+use fedround_store::{FolderLock, write_atomically};
 
 use super::args::CoordinatorArgs;
 use super::error::FederationError;
@@ -21,8 +22,8 @@ use crate::error::CliError;
 use crate::faults::FaultArgs;
 use crate::interrupt::{listen, signal};
 use crate::run::{
-    CheckpointEvery, Clock, FEDERATION, Job, Progress, check_unchanged, last_checkpoint, lock,
-    lock_if_there, open, report, warn_of_delta,
+    CheckpointEvery, Clock, FEDERATION, Job, Progress, Summary, check_unchanged, last_checkpoint,
+    lock, lock_if_there, open, report, warn_of_delta,
 };
 use crate::settings::Settings;
 use crate::terminal::tell;
@@ -59,15 +60,7 @@ pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<E
 
     let lock = match held {
         Some(lock) => lock,
-        None => {
-            fs::create_dir_all(state).map_err(CliError::io("create the folder", state))?;
-            let lock = lock(state)?;
-            if last_checkpoint(state)?.is_some() {
-                let dir = state.clone();
-                return Err(FederationError::Begun { dir }.into());
-            }
-            lock
-        }
+        None => lock_new(state)?,
     };
     if let Some(found) = &found {
         // A checkpoint of another run is an error before anything is sent.
@@ -92,13 +85,8 @@ pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<E
         );
     }
     let quiet = args.quiet;
-    let tell_notice = move |notice| {
-        let changes_results = matches!(notice, Notice::Failed(..) | Notice::Refused(..));
-        if !quiet || changes_results {
-            say(&notice);
-        }
-    };
-    let (parties, end) = FlowerParties::new(coordinator, graph, waits, tell_notice);
+    let notify = move |notice: Notice| say(&notice, quiet);
+    let (parties, end) = FlowerParties::new(coordinator, graph, waits, notify);
     let mut parties = parties.with_terms(job.terms()).with_stop(stop_signal());
     if let Some(apps) = apps {
         parties = parties.with_client_apps(apps);
@@ -114,19 +102,34 @@ pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<E
     let mut progress = Progress::of_run(job.settings(), state, parameters, args.quiet);
     let ended = job.train(&folder, &mut progress, clock);
     progress.finish();
-    let outcome = match &ended {
-        Ok((summary, None)) if summary.status == Status::Interrupted => None,
-        Ok((_, None)) => Some(RunOutcome::Completed),
-        Ok((_, Some(error))) => Some(RunOutcome::Failed(error.to_string())),
-        Err(error) => Some(RunOutcome::Failed(error.to_string())),
-    };
-    // A coordinator that was stopped may go on within a minute; then the SuperLink ends the run.
-    if let Some(outcome) = outcome {
+    if let Some(outcome) = outcome(&ended) {
         superlink_run::end(end, outcome, state);
     }
     let (summary, failure) = ended?;
     let again = "the same command goes on";
     report((&summary, failure), &folder, again, (args.json, args.quiet)).map_err(of_parties)
+}
+
+/// Makes a folder, and locks it. Another coordinator may have begun a run in it meanwhile.
+fn lock_new(state: &Path) -> Result<FolderLock, CliError> {
+    fs::create_dir_all(state).map_err(CliError::io("create the folder", state))?;
+    let lock = lock(state)?;
+    if last_checkpoint(state)?.is_some() {
+        let dir = state.to_owned();
+        return Err(FederationError::Begun { dir }.into());
+    }
+    Ok(lock)
+}
+
+/// What the SuperLink is told of how a run ended. Nothing if it was stopped: a coordinator may go on within a
+/// minute; then the SuperLink ends the run.
+fn outcome(ended: &Result<(Summary, Option<ExperimentError>), CliError>) -> Option<RunOutcome> {
+    match ended {
+        Ok((summary, None)) if summary.status == Status::Interrupted => None,
+        Ok((_, None)) => Some(RunOutcome::Completed),
+        Ok((_, Some(error))) => Some(RunOutcome::Failed(error.to_string())),
+        Err(error) => Some(RunOutcome::Failed(error.to_string())),
+    }
 }
 
 /// In a federation there are other ways than in a simulation to have more clients in a round.
@@ -200,7 +203,12 @@ fn client_app(job: &Job, args: &CoordinatorArgs) -> Result<Option<(Fab, ClientAp
     Ok(Some((Fab::of_bytes(bytes), clients)))
 }
 
-fn say(notice: &Notice) {
+/// Says on stderr what happens at parties; if `quiet`, only what changes results.
+fn say(notice: &Notice, quiet: bool) {
+    let changes_results = matches!(notice, Notice::Failed(..) | Notice::Refused(..));
+    if quiet && !changes_results {
+        return;
+    }
     match notice {
         Notice::Joined(id, clients) => {
             let n = clients.len();

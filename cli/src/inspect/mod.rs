@@ -85,14 +85,11 @@ pub(crate) fn inspect(catalog: &Catalog, args: &InspectArgs) -> Result<ExitCode,
     if let Some(signal) = signal().filter(|_| stopped) {
         show(&report)?;
         let rounds = trained.rounds();
-        tell!(
-            "stopped by {}: {}",
-            signal.name(),
-            KeptRounds {
-                rounds,
-                dir: dir.clone()
-            }
-        );
+        let kept = KeptRounds {
+            rounds,
+            dir: dir.clone(),
+        };
+        tell!("stopped by {}: {kept}", signal.name());
         return Ok(signal.exit_code());
     }
     // What was measured is kept whatever becomes of attacks.

@@ -126,19 +126,19 @@ fn curves(groups: &[Group; 1]) -> Result<Markup, CliError> {
         });
         Series::line(name, points.collect())
     };
-    let accuracies = [
+    let accuracies = vec![
         of("server's model", |line| line.test_accuracy),
         of("clients' own data", |line| {
             Some(line.local_accuracy.as_ref()?.mean)
         }),
         of("validation", |line| line.validation_accuracy),
     ];
-    let losses = [
+    let losses = vec![
         of("server's model", |line| line.test_loss),
         of("clients' own data", Line::client_loss),
         of("training", |line| line.train_loss),
     ];
-    let sent = [
+    let sent = vec![
         sums("up", |line| Some(line.bytes_up as f64)),
         sums("down", |line| Some(line.bytes_down as f64)),
         // Most algorithms have no such line.
@@ -147,37 +147,23 @@ fn curves(groups: &[Group; 1]) -> Result<Markup, CliError> {
             bytes => Some(bytes as f64),
         }),
     ];
-    let clock = [sums("virtual seconds", |line| line.virtual_seconds)];
-    let charts = [
-        chart(
-            "Accuracy",
-            rounds(Axis::Share("accuracy")),
-            &accuracies,
-            true,
-        )?,
-        chart("Loss", rounds(Axis::Number("loss")), &losses, true)?,
-        chart(
-            "Bytes sent, all clients",
-            rounds(Axis::Bytes("bytes")),
-            &sent,
-            true,
-        )?,
-        chart(
-            "Virtual time",
-            rounds(Axis::Number("seconds")),
-            &clock,
-            true,
-        )?,
+    let clock = vec![sums("virtual seconds", |line| line.virtual_seconds)];
+    let named = [
+        ("Accuracy", Axis::Share("accuracy"), accuracies),
+        ("Loss", Axis::Number("loss"), losses),
+        ("Bytes sent, all clients", Axis::Bytes("bytes"), sent),
+        ("Virtual time", Axis::Number("seconds"), clock),
     ];
+    let named = named.into_iter();
+    let named = named.map(|(title, axis, series)| chart(title, rounds(axis), &series, true));
     let further = measures::of_runs(groups).into_iter();
     let further = further.map(|measure| {
         let drawn = group.mean(|point| point.round as f64, measure.value);
         let drawn = [Series::line("", drawn.points)];
         chart(&measure.title, rounds(measure.axis), &drawn, false)
     });
-    let further: Vec<_> = further.collect::<Result<_, _>>()?;
-    let charts = charts.into_iter().chain(further).flatten();
-    Ok(html! { div.charts { @for chart in charts { (chart) } } })
+    let charts: Vec<Option<Markup>> = named.chain(further).collect::<Result<_, _>>()?;
+    Ok(html! { div.charts { @for chart in charts.into_iter().flatten() { (chart) } } })
 }
 
 /// The accuracy of each class over rounds.

@@ -42,38 +42,57 @@ pub(super) const TABLE: &str = "table.md";
 
 /// Runs the subcommand.
 pub(super) fn reproduce(catalog: &Catalog, args: &ReproduceArgs) -> Result<ExitCode, CliError> {
-    let Some(paper) = &args.paper else {
-        let papers = tables::papers()?;
-        write(&match args.json {
-            true => json(&papers.iter().map(listing::of).collect::<Vec<_>>())?,
-            false => listing::papers(&papers),
-        })?;
-        return Ok(ExitCode::SUCCESS);
-    };
-    let paper = Paper::find(paper)?;
-    let Some(table) = &args.table else {
-        write(&match args.json {
-            true => json(&listing::of(&paper))?,
-            false => listing::whole(&paper),
-        })?;
-        return Ok(ExitCode::SUCCESS);
-    };
-    let mut plan = Plan::new(catalog, paper, table, args)?;
-    let mut datasets = Datasets::new(args.quiet || args.dry_run);
-    let dir = args.out.clone().unwrap_or_else(|| plan.folder());
-    if args.dry_run {
-        // The data says how many domains there are; commands are printed without it too.
-        if plan.paper.one_party_a_domain {
-            plan.load_if_there(&mut datasets);
+    let listed = match (&args.paper, &args.table) {
+        (None, _) => papers(args.json)?,
+        (Some(paper), None) => tables_of(&Paper::find(paper)?, args.json)?,
+        (Some(paper), Some(table)) => {
+            let plan = Plan::new(catalog, Paper::find(paper)?, table, args)?;
+            if !args.dry_run {
+                return run(catalog, plan, args);
+            }
+            commands(catalog, plan, args)?
         }
-        let cells = unused::left_out(catalog, plan.cells())?;
-        let commands = listing::commands(&cells, &dir);
-        write(&match args.json {
-            true => json(&commands)?,
-            false => commands.iter().map(|line| format!("{line}\n")).collect(),
-        })?;
-        return Ok(ExitCode::SUCCESS);
+    };
+    write(&listed)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// All papers with their tables.
+fn papers(as_json: bool) -> Result<String, CliError> {
+    let papers = tables::papers()?;
+    match as_json {
+        true => json(&papers.iter().map(listing::of).collect::<Vec<_>>()),
+        false => Ok(listing::papers(&papers)),
     }
+}
+
+/// The tables of a paper.
+fn tables_of(paper: &Paper, as_json: bool) -> Result<String, CliError> {
+    match as_json {
+        true => json(&listing::of(paper)),
+        false => Ok(listing::whole(paper)),
+    }
+}
+
+/// The runs of a table as commands.
+fn commands(catalog: &Catalog, mut plan: Plan, args: &ReproduceArgs) -> Result<String, CliError> {
+    let dir = args.out.clone().unwrap_or_else(|| plan.folder());
+    // The data says how many domains there are; commands are printed without it too.
+    if plan.paper.one_party_a_domain {
+        plan.load_if_there(&mut Datasets::new(true));
+    }
+    let cells = unused::left_out(catalog, plan.cells())?;
+    let commands = listing::commands(&cells, &dir);
+    match args.json {
+        true => json(&commands),
+        false => Ok(commands.iter().map(|line| format!("{line}\n")).collect()),
+    }
+}
+
+/// Runs a table, and prints it beside the paper's numbers.
+fn run(catalog: &Catalog, mut plan: Plan, args: &ReproduceArgs) -> Result<ExitCode, CliError> {
+    let mut datasets = Datasets::new(args.quiet);
+    let dir = args.out.clone().unwrap_or_else(|| plan.folder());
     plan.load(&mut datasets, args.skip_missing)?;
     let mut cells = unused::left_out(catalog, plan.cells())?;
     let held = lock_if_there(&dir)?;

@@ -11,6 +11,7 @@ mod ended;
 mod fault_counts;
 mod folder;
 mod folder_name;
+mod job;
 mod manifest;
 mod manifest_error;
 mod metric;
@@ -42,6 +43,7 @@ pub(crate) use folder::{
     lock_if_there, remove_states,
 };
 pub(crate) use folder_name::{next_free, slug};
+pub(crate) use job::Job;
 pub(crate) use manifest::Manifest;
 pub(crate) use manifest_error::ManifestError;
 pub(crate) use metric::Models;
@@ -50,8 +52,9 @@ pub(crate) use phases::LAST as LAST_PHASE;
 pub(crate) use progress::Progress;
 pub(crate) use resume::{open, resume};
 pub(crate) use run_id::RunId;
+pub(crate) use summary::Summary;
 pub(crate) use track::Track;
-pub(crate) use training::{Clock, Job};
+pub(crate) use training::Clock;
 
 use crate::catalog::Catalog;
 use crate::client_names;
@@ -62,7 +65,6 @@ use crate::files::json;
 use crate::interrupt::{listen, signal};
 use crate::settings::Settings;
 use crate::terminal::{print, tell};
-use summary::Summary;
 
 /// Runs the subcommand.
 pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<ExitCode, CliError> {

@@ -13,8 +13,9 @@ use super::args::{EngineArgs, ResumeArgs, SettingArgs, TestArgs};
 use super::changed_data;
 use super::checkpoints::{self, LoadedCheckpoint};
 use super::folder::{CONFIG, FEDERATION, Folder, lock, remove_states};
+use super::job::Job;
 use super::progress::Progress;
-use super::training::{Clock, Job};
+use super::training::Clock;
 use super::{train_and_report, warn_of_weights};
 use crate::catalog::Catalog;
 use crate::config::Config;
@@ -29,43 +30,11 @@ use crate::weights;
 /// Runs the subcommand.
 pub(crate) fn resume(catalog: &Catalog, args: &ResumeArgs) -> Result<ExitCode, CliError> {
     let (started, dir) = (Instant::now(), &args.dir);
-    let has = |file: &str| fs::symlink_metadata(dir.join(file)).is_ok();
-    if !has(CONFIG) && !has(checkpoints::CHECKPOINTS) {
-        return Err(match SeveralRuns::below(dir, true) {
-            Some(found) => CliError::SeveralRuns(Box::new(found)),
-            None => CliError::NoRun { dir: dir.clone() },
-        });
-    }
-    if has(FEDERATION) {
-        // Here it would train on this machine's own examples.
-        return Err(CliError::IsFederation { dir: dir.clone() });
-    }
+    check_resumable(dir)?;
     let lock = lock(dir)?;
     let found = checkpoints::last(dir)?;
     let path = dir.join(CONFIG);
-    let mut config = match &found {
-        Some(found) if has(CONFIG) => edited(&path, &found.state.config)?,
-        Some(found) => Config::parse(&path, &found.state.config)?,
-        None => Config::read(&path)?,
-    };
-    let flags = SettingArgs {
-        rounds: args.rounds,
-        checkpoint: args.checkpoint.clone(),
-        engine: EngineArgs {
-            threads: args.threads,
-            ..EngineArgs::default()
-        },
-        ..SettingArgs::default()
-    };
-    // What the states were taken from may be gone.
-    let taken = found.is_some() && config.server_state.take() == Some(true);
-    let mut settings = Settings::over(config, &flags, &TestArgs::default(), None, None)?;
-    if let (true, Some(weights)) = (taken, &settings.run.weights) {
-        // So that config.toml says `server_state` again. The path is read only if an earlier version wrote the
-        // checkpoint, which then has no states that were taken.
-        let path = weights::server_state(weights).unwrap_or_else(|_| weights.file.clone());
-        settings.run.server_state = Some(path);
-    }
+    let settings = settings(args, &path, found.as_ref())?;
     let data = settings.load()?;
     if found.is_some() {
         // Before the run's folder says the new way. Without a checkpoint, all is trained anew on what is there now.
@@ -114,6 +83,62 @@ pub(crate) fn resume(catalog: &Catalog, args: &ResumeArgs) -> Result<ExitCode, C
         job.save(&folder, clock)?;
     }
     train_and_report(job, &folder, progress, clock, (args.json, args.quiet))
+}
+
+fn is_there(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
+
+/// Fails unless a folder holds a run that this machine can go on with.
+fn check_resumable(dir: &Path) -> Result<(), CliError> {
+    let has = |file: &str| is_there(&dir.join(file));
+    if !has(CONFIG) && !has(checkpoints::CHECKPOINTS) {
+        return Err(match SeveralRuns::below(dir, true) {
+            Some(found) => CliError::SeveralRuns(Box::new(found)),
+            None => CliError::NoRun {
+                dir: dir.to_owned(),
+            },
+        });
+    }
+    if has(FEDERATION) {
+        // Here it would train on this machine's own examples.
+        return Err(CliError::IsFederation {
+            dir: dir.to_owned(),
+        });
+    }
+    Ok(())
+}
+
+/// The settings that a run goes on with: flags over those of its file, at `path`, or of its checkpoint.
+fn settings(
+    args: &ResumeArgs,
+    path: &Path,
+    checkpoint: Option<&LoadedCheckpoint>,
+) -> Result<Settings, CliError> {
+    let mut config = match checkpoint {
+        Some(found) if is_there(path) => edited(path, &found.state.config)?,
+        Some(found) => Config::parse(path, &found.state.config)?,
+        None => Config::read(path)?,
+    };
+    let flags = SettingArgs {
+        rounds: args.rounds,
+        checkpoint: args.checkpoint.clone(),
+        engine: EngineArgs {
+            threads: args.threads,
+            ..EngineArgs::default()
+        },
+        ..SettingArgs::default()
+    };
+    // What the states were taken from may be gone.
+    let taken = checkpoint.is_some() && config.server_state.take() == Some(true);
+    let mut settings = Settings::over(config, &flags, &TestArgs::default(), None, None)?;
+    if let (true, Some(weights)) = (taken, &settings.run.weights) {
+        // So that config.toml says `server_state` again. The path is read only if an earlier version wrote the
+        // checkpoint, which then has no states that were taken.
+        let path = weights::server_state(weights).unwrap_or_else(|_| weights.file.clone());
+        settings.run.server_state = Some(path);
+    }
+    Ok(settings)
 }
 
 /// The settings in a run's file, which somebody may have edited since its last checkpoint. That is an error
