@@ -1,9 +1,10 @@
-//! Digests of files, by which a manifest recognises a changed file, and bytes as text.
+//! Digests of files, by which a manifest recognises a changed file.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use fedround_store::hex;
 use sha2::Digest;
 
 /// The digest of a file in lower-case hexadecimal digits, and the file's size in bytes.
@@ -24,9 +25,4 @@ pub(crate) fn of_rest<D: Digest>(file: &mut File) -> io::Result<(String, u64)> {
         size += n as u64;
     }
     Ok((hex(&digest.finalize()), size))
-}
-
-/// Bytes in lower-case hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

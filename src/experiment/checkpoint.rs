@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fedround_simulation::CheckpointError;
-use fedround_store::{Archive, ArchiveError};
+use fedround_store::Archive;
 use serde::{Deserialize, Serialize};
 
 use super::start::Start;
@@ -118,10 +118,7 @@ impl Run {
     /// unless only the best model could not be made again from the restored values.
     pub fn restore(&mut self, archive: &Archive) -> Result<(), ExperimentError> {
         let progress = archive.get(PROGRESS).map_err(CheckpointError::from)?;
-        let end = match archive.get(END) {
-            Err(ArchiveError::Missing { .. }) => None,
-            end => Some(end.map_err(CheckpointError::from)?),
-        };
+        let end = archive.find(END).map_err(CheckpointError::from)?;
         if let Some(start) = Start::saved(archive)?
             && !start.has_values_of(&self.start)
         {

@@ -3,7 +3,7 @@
 
 use fedround_data::{DataDigest, Dataset};
 use fedround_simulation::CheckpointError;
-use fedround_store::{Archive, ArchiveError};
+use fedround_store::Archive;
 
 const PART: &str = "run/data";
 
@@ -14,9 +14,8 @@ pub(super) fn save(data: &Dataset, archive: &mut Archive) -> Result<(), Checkpoi
 
 /// Fails if a checkpoint is of a run on other data. Checkpoints of earlier versions do not say it.
 pub(super) fn check(data: &Dataset, archive: &Archive) -> Result<(), CheckpointError> {
-    let found: DataDigest = match archive.get(PART) {
-        Err(ArchiveError::Missing { .. }) => return Ok(()),
-        found => found?,
+    let Some(found) = archive.find::<DataDigest>(PART)? else {
+        return Ok(());
     };
     let own = DataDigest::of(data);
     let (what, expected, found) = if own.train != found.train {

@@ -59,10 +59,7 @@ impl Start {
 
     /// That of a run whose checkpoint this is; `None` if the checkpoint was written before there was this part.
     pub fn saved(archive: &Archive) -> Result<Option<Self>, ExperimentError> {
-        match archive.get(PART) {
-            Err(ArchiveError::Missing { .. }) => Ok(None),
-            found => Ok(Some(found.map_err(CheckpointError::from)?)),
-        }
+        Ok(archive.find(PART).map_err(CheckpointError::from)?)
     }
 
     /// Adds it to a checkpoint, also if nothing was taken.

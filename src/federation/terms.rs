@@ -1,6 +1,7 @@
 //! What a coordinator and its parties must have alike beside the program, whose hash does not depend on it.
 
 use fedround_flower::{Config, ConfigValue};
+use fedround_store::hex;
 use sha2::{Digest, Sha256};
 
 use crate::experiment::Run;
@@ -111,8 +112,7 @@ fn checksum<'a>(names: impl IntoIterator<Item = &'a String>) -> String {
         // No name has this byte, so that `ab, c` differs from `a, bc`.
         digest.update([0xff]);
     }
-    let first = digest.finalize().into_iter().take(8);
-    first.map(|byte| format!("{byte:02x}")).collect()
+    hex(&digest.finalize()[..8])
 }
 
 #[cfg(test)]

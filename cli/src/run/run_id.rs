@@ -8,10 +8,8 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use fedround_store::{StoreError, write_atomically};
+use fedround_store::{StoreError, hex, write_atomically};
 use serde::{Deserialize, Serialize};
-
-use crate::digest::hex;
 
 /// The file in a run folder.
 pub(crate) const RUN_ID: &str = "run-id";

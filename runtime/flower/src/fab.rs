@@ -2,12 +2,12 @@
 
 use std::io::{Cursor, Write};
 
+use fedround_store::hex;
 use sha2::{Digest, Sha256};
 use zip::CompressionMethod;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
 use crate::error::FlowerError;
-use crate::hex::hex;
 use crate::wire;
 
 /// A bundle. Flower starts no run without one, although our parties and coordinators do not

@@ -21,7 +21,6 @@ mod fab;
 mod fleet;
 mod form;
 mod heartbeat;
-mod hex;
 mod http;
 mod id;
 mod kind;

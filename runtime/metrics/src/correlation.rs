@@ -22,19 +22,6 @@ pub fn distance_correlation_squared(x: Rows, y: Rows) -> Result<f64, MetricError
     })
 }
 
-/// The squared distance covariance `dCov²(X, Y)`: the numerator of [`distance_correlation_squared`]. With
-/// `y = x` it is the squared distance variance.
-///
-/// # Errors
-/// The errors of [`distance_correlation_squared`].
-///
-/// # Paper
-/// FedAA, Eq. (12).
-pub fn distance_covariance_squared(x: Rows, y: Rows) -> Result<f64, MetricError> {
-    let [covariance, ..] = Distances::between(x, y)?.covariances();
-    Ok(covariance)
-}
-
 /// Sums over the distances `a` of X and `b` of Y.
 ///
 /// With `A` and `B` centred by row, column and in total, `Σ A_ij B_ij` is

@@ -119,9 +119,7 @@ pub fn corrected_in(
     let known: Vec<f64> = rows.iter().flatten().filter_map(|row| row.p).collect();
     let untested = rows.iter().flatten().filter(|row| row.p.is_none()).count();
     let family = family.saturating_sub(untested).max(known.len());
-    let mut tests = holm_in(&known, family)
-        .into_iter()
-        .zip(levels(&known, family));
+    let mut tests = holm(&known, family).into_iter().zip(levels(&known, family));
     let correct = |row: &Option<PairedDifference>| {
         let difference = (*row)?;
         let test = difference.p.and_then(|_| tests.next());
@@ -184,14 +182,9 @@ fn mean_and_error(values: &[f64]) -> (f64, f64) {
 }
 
 /// Corrects the probabilities of several tests, so that the chance that any of them is small by accident is at most
-/// what it says (Holm, "A simple sequentially rejective multiple test procedure", 1979). The `i`-th result belongs to
-/// the `i`-th probability.
-pub fn holm(p: &[f64]) -> Vec<f64> {
-    holm_in(p, p.len())
-}
-
-/// The same for the smallest probabilities of `family` tests.
-fn holm_in(p: &[f64], family: usize) -> Vec<f64> {
+/// what it says (Holm, "A simple sequentially rejective multiple test procedure", 1979). `p` has the smallest
+/// probabilities of `family` tests. The `i`-th result belongs to the `i`-th probability.
+fn holm(p: &[f64], family: usize) -> Vec<f64> {
     let mut corrected = vec![0.0; p.len()];
     let mut largest = 0.0_f64;
     for (rank, i) in ascending(p).into_iter().enumerate() {
@@ -287,13 +280,13 @@ mod tests {
     /// R's `p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm")` is 0.03, 0.06, 0.06, 0.02.
     #[test]
     fn holms_correction_is_that_of_r() {
-        let found = holm(&[0.01, 0.04, 0.03, 0.005]);
+        let found = holm(&[0.01, 0.04, 0.03, 0.005], 4);
         for (found, expected) in found.iter().zip([0.03, 0.06, 0.06, 0.02]) {
             close(*found, expected);
         }
-        assert_eq!(holm(&[0.9, 0.8]), [1.0, 1.0]);
-        assert_eq!(holm(&[0.03]), [0.03]);
-        assert!(holm(&[]).is_empty());
+        assert_eq!(holm(&[0.9, 0.8], 2), [1.0, 1.0]);
+        assert_eq!(holm(&[0.03], 1), [0.03]);
+        assert!(holm(&[], 0).is_empty());
     }
 
     /// R's `t.test(extra ~ group, data = sleep, paired = TRUE, conf.level = 0.99)$conf.int`.

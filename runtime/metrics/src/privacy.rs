@@ -81,25 +81,6 @@ pub fn gaussian_epsilon(sensitivity: f64, sigma: f64, delta: f64) -> Result<f64,
     Ok(high)
 }
 
-/// The standard deviation of the noise in the classical Gaussian mechanism, `Δ √(2 ln(1.25/δ)) / ε`, for
-/// `ε ≤ 1` (Dwork and Roth 2014, Theorem A.1).
-///
-/// # Errors
-///
-/// A parameter is out of its range.
-pub fn gaussian_sigma(sensitivity: f64, epsilon: f64, delta: f64) -> Result<f64, MetricError> {
-    positive("the sensitivity", sensitivity)?;
-    probability("delta", delta)?;
-    if !(epsilon > 0.0 && epsilon <= 1.0) {
-        return Err(MetricError::Setting {
-            what: "epsilon",
-            value: epsilon,
-            expected: "a number above 0 and at most 1",
-        });
-    }
-    Ok(sensitivity * (2.0 * (1.25 / delta).ln()).sqrt() / epsilon)
-}
-
 /// The `ε` of Laplace noise of scale `b` on a value of L1 sensitivity `sensitivity`: `Δ₁/b`, with
 /// `δ = 0`.
 ///
@@ -174,16 +155,6 @@ mod tests {
     }
 
     #[test]
-    fn the_classical_mechanism_is_looser_than_the_exact_one() {
-        close(gaussian_sigma(1.0, 1.0, 1e-5).unwrap(), 4.844_805);
-        for epsilon in [0.1, 0.5, 1.0] {
-            let sigma = gaussian_sigma(2.0, epsilon, 1e-5).unwrap();
-            let exact = gaussian_epsilon(2.0, sigma, 1e-5).unwrap();
-            assert!(exact < epsilon && exact > 0.5 * epsilon, "{exact}");
-        }
-    }
-
-    #[test]
     fn the_exact_epsilon_is_where_its_delta_is_reached() {
         for (sensitivity, sigma, delta) in [(1.0, 0.15, 1e-5), (2.0, 4.0, 1e-3), (6.0, 0.15, 1e-5)]
         {
@@ -208,7 +179,6 @@ mod tests {
             gaussian_epsilon(0.0, 1.0, 1e-5),
             gaussian_epsilon(1.0, f64::NAN, 1e-5),
             gaussian_epsilon(1.0, 1.0, 1.0),
-            gaussian_sigma(1.0, 2.0, 1e-5),
             laplace_epsilon(1.0, 0.0),
         ] {
             assert!(matches!(bad, Err(MetricError::Setting { .. })), "{bad:?}");

@@ -61,11 +61,20 @@ impl Archive {
     ///
     /// [`ArchiveError::Missing`] or [`ArchiveError::Content`].
     pub fn get<T: DeserializeOwned>(&self, part: &str) -> Result<T, ArchiveError> {
-        let missing = || ArchiveError::Missing {
+        self.find(part)?.ok_or_else(|| ArchiveError::Missing {
             part: part.to_owned(),
-        };
-        let bytes = self.parts.get(part).ok_or_else(missing)?;
-        rmp_serde::from_slice(bytes).map_err(content(part))
+        })
+    }
+
+    /// Reads a part; `None` if it is not there, as in archives of earlier versions.
+    ///
+    /// # Errors
+    ///
+    /// [`ArchiveError::Content`].
+    pub fn find<T: DeserializeOwned>(&self, part: &str) -> Result<Option<T>, ArchiveError> {
+        let bytes = self.parts.get(part);
+        let value = bytes.map(|bytes| rmp_serde::from_slice(bytes).map_err(content(part)));
+        value.transpose()
     }
 
     /// Writes a file, whole or not at all, and replaces the one that is there. Gives its size in

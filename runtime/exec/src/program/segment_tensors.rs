@@ -24,7 +24,7 @@ impl Program {
             }
             let (_, value) = outputs.next()?;
             let row = (*v, graph.type_of(*value).clone());
-            matches!(kind, Kind::Tensor | Kind::Labels).then_some(row)
+            kind.has_rows().then_some(row)
         });
         rows.collect()
     }

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use fedround_store::hex;
 use hmac::{Hmac, Mac};
 use sha2::{Digest, Sha256};
 
 use super::error::KeyError;
 use crate::clock;
-use crate::hex::hex;
 use crate::http::{CallError, Headers};
 
 /// The call that the secret protects, as Flower signs it.

@@ -96,17 +96,9 @@ pub enum CallError {
 }
 
 impl CallError {
-    /// The reason of a refusal, if the SuperLink gave one.
-    pub fn refusal(&self) -> Option<&Refusal> {
-        match self {
-            Self::Refused { refusal, .. } => Some(refusal),
-            _ => None,
-        }
-    }
-
     /// Whether the SuperLink refused for this reason.
     pub fn is(&self, reason: Reason) -> bool {
-        self.refusal().is_some_and(|r| r.reason == reason)
+        matches!(self, Self::Refused { refusal, .. } if refusal.reason == reason)
     }
 }
 
@@ -127,10 +119,6 @@ pub struct Refusal {
 pub enum Reason {
     /// 16: there is no such run.
     UnknownRun,
-    /// 18: the run is finished.
-    RunFinished,
-    /// 22: the key is none.
-    InvalidKey,
     /// 23: the key is registered already.
     KeyInUse,
     /// 1001: the releases of Flower do not fit.
@@ -188,8 +176,6 @@ impl Refusal {
 fn reason(status: u16, code: Option<u32>) -> Reason {
     match code {
         Some(16) => Reason::UnknownRun,
-        Some(18) => Reason::RunFinished,
-        Some(22) => Reason::InvalidKey,
         Some(23) => Reason::KeyInUse,
         Some(1001) => Reason::Version,
         Some(1008) => Reason::Authentication,

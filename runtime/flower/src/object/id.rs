@@ -2,9 +2,8 @@
 
 use std::fmt;
 
+use fedround_store::hex;
 use sha2::{Digest, Sha256};
-
-use crate::hex::hex;
 
 /// The SHA-256 of an object's bytes, written in 64 lower-case hexadecimal digits. The id of a
 /// message is that of its object.

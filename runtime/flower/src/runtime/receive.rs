@@ -48,8 +48,10 @@ impl Claimed {
 }
 
 impl Coordinator {
-    /// The replies that are there, to these open requests. A request with a reply is not open any
-    /// more: asked for again, it has expired.
+    /// The next reply to these open requests, waited for, or nothing if none comes in this time. Holds the
+    /// arrays of one large reply at a time, or of a few small ones. Polls every 0.05 to 0.5 s: not before the
+    /// time that the last replies took to come, and then less and less often. A request with a reply is not
+    /// open any more: asked for again, it has expired.
     ///
     /// The SuperLink hands out each reply once. If this process is killed before the reply is used
     /// or written down, it is lost, and the party has to be asked again.
@@ -58,27 +60,7 @@ impl Coordinator {
     ///
     /// [`FlowerError::Lost`] if the SuperLink does not accept this coordinator any more;
     /// [`FlowerError::Call`]. Replies that were handed out before the error come with the next
-    /// poll. What goes wrong with one party is not an error of the poll.
-    pub fn poll(&mut self, open: &[Ticket]) -> Result<Vec<Reply>, FlowerError> {
-        let mut first = self.next_claimed(open)?;
-        if first.is_none() {
-            self.claim(open)?;
-            first = self.next_claimed(open)?;
-        }
-        let mut replies: Vec<Reply> = first.into_iter().collect();
-        while let Some(reply) = self.next_claimed(open)? {
-            replies.push(reply);
-        }
-        Ok(replies)
-    }
-
-    /// The next reply, waited for, or nothing if none comes in this time. Holds the arrays of one large
-    /// reply at a time, or of a few small ones. Polls every 0.05 to 0.5 s: not before the time that the last
-    /// replies took to come, and then less and less often.
-    ///
-    /// # Errors
-    ///
-    /// As [`Coordinator::poll`].
+    /// call. What goes wrong with one party is not an error.
     pub fn wait(&mut self, open: &[Ticket], time: Duration) -> Result<Option<Reply>, FlowerError> {
         if open.is_empty() {
             return Ok(None);

@@ -134,7 +134,7 @@ impl Builder {
     }
 
     /// Appends an op with result types of the caller's choice.
-    pub fn push_typed(
+    pub(super) fn push_typed(
         &mut self,
         kind: impl Into<OpKind>,
         operands: &[Value],

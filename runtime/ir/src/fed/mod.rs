@@ -44,7 +44,7 @@ pub use op::{
     OptOp, Pairwise, PrivacyOp, Reduce, Region, StateUse, Topology, TreeOp,
 };
 pub use parse::parse;
-pub use print::{print, print_exact, print_with_locations};
+pub use print::{print, print_exact};
 pub use privacy::{Exposure, Privacy};
 pub use signature::{RegionSignature, Signature, signature};
 pub use types::{Kind, Place, Type, Value};

@@ -37,9 +37,10 @@ pub(super) fn rows(found: &[Type]) -> impl Iterator<Item = Kind> {
 
 /// The kinds that a client or the server may keep from round to round.
 pub(super) fn kept_kind(found: Kind) -> Kind {
-    match found {
-        Kind::Tensor | Kind::Labels => found,
-        found => carried_kind(found),
+    if found.has_rows() {
+        found
+    } else {
+        carried_kind(found)
     }
 }
 

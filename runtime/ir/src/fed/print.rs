@@ -37,19 +37,10 @@ pub fn print_exact(module: &Module) -> String {
     printer.module()
 }
 
-/// Prints a module with the source line of each op in a trailing comment.
-pub fn print_with_locations(module: &Module) -> String {
-    let mut printer = Printer::new(module);
-    printer.locations = true;
-    printer.module()
-}
-
 struct Printer<'m> {
     module: &'m Module,
     /// Whether hyper-parameters have their values.
     values: bool,
-    /// Whether ops have their locations.
-    locations: bool,
     out: String,
     depth: usize,
     names: HashMap<Value, String>,
@@ -61,7 +52,6 @@ impl<'m> Printer<'m> {
         Self {
             module,
             values: false,
-            locations: false,
             out: String::new(),
             depth: 0,
             names: HashMap::new(),
@@ -188,20 +178,15 @@ impl<'m> Printer<'m> {
         } else {
             format!(" : {}", self.types(&op.results))
         };
-        let at = if self.locations {
-            format!("  // {}", op.loc)
-        } else {
-            String::new()
-        };
         if op.regions.is_empty() {
             let text = self.flat(op);
-            self.line(&format!("{define}{text}{types}{at}"));
+            self.line(&format!("{define}{text}{types}"));
             return;
         }
         for (index, region) in op.regions.iter().enumerate() {
             let head = self.head(op, region);
             let lead = if index == 0 { define.as_str() } else { "and " };
-            self.line(&format!("{lead}{head} {{{at}"));
+            self.line(&format!("{lead}{head} {{"));
             self.body(region, op.kind.terminator());
         }
         self.line(&format!("}}{types}"));

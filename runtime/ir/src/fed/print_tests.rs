@@ -57,12 +57,6 @@ fed.algorithm @fedprox(%mu: f32) {
 }
 
 #[test]
-fn locations_are_printed_on_demand() {
-    assert!(!print(&regularizer()).contains("print_tests.rs"));
-    assert!(print_with_locations(&regularizer()).contains("print_tests.rs"));
-}
-
-#[test]
 fn a_broken_module_prints() {
     let mut module = regularizer();
     module.funcs[0].body.yields[0] = Value(99);

@@ -111,6 +111,11 @@ impl Kind {
         }
     }
 
+    /// Whether it is features or labels, with one row per example. Their number is known only at run time.
+    pub const fn has_rows(self) -> bool {
+        matches!(self, Self::Tensor | Self::Labels)
+    }
+
     /// The kind of a name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)

@@ -199,8 +199,7 @@ fn bind(
 
 /// Whether a value is features or labels, whose number of rows is known only at run time.
 pub(crate) fn has_rows(cx: RoundContext<'_>, v: Value) -> bool {
-    let kind = cx.program.schedule().module.type_of(v).kind;
-    matches!(kind, Kind::Tensor | Kind::Labels)
+    cx.program.schedule().module.type_of(v).kind.has_rows()
 }
 
 /// Parameters with new values of the model's buffers.

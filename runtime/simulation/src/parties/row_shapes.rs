@@ -37,7 +37,7 @@ pub(super) fn rows_sent(phase: &Program, region: &Region) -> Vec<Option<Rows>> {
         let (_, code) = code?;
         let value = *code.yields.get(i)?;
         let output = region.outputs.get(i)?;
-        (output.send && is_rows(output.kind)).then_some(())?;
+        (output.send && output.kind.has_rows()).then_some(())?;
         // Traced with batches of two sizes: only the number of rows may differ between them.
         let traced = [2, 3].map(|batch| (batch, Tracer { phase, batch }.trace(code, value, DEPTH)));
         let [(n, Some(small)), (m, Some(large))] = traced else {
@@ -52,11 +52,6 @@ pub(super) fn rows_sent(phase: &Program, region: &Region) -> Vec<Option<Rows>> {
         })
     };
     (0..region.outputs.len()).map(rows).collect()
-}
-
-/// Whether a value has rows.
-pub(super) fn is_rows(kind: Kind) -> bool {
-    matches!(kind, Kind::Tensor | Kind::Labels)
 }
 
 /// Traces the values of a phase back to batches, which all have the same size.
@@ -122,7 +117,7 @@ impl Tracer<'_> {
                     let (batch, ops) = (v, vec![]);
                     sources.push(Some(Source { batch, ops }));
                 }
-                kind if is_rows(kind) => {
+                kind if kind.has_rows() => {
                     let traced = self.trace(code, v, depth)?;
                     rows.push(traced.shape);
                     sources.push(traced.source);

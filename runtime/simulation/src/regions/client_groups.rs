@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use burn_backend::TensorMetadata;
-use fedround_ir::fed::{FedOp, Kind, Module, OpKind, OptOp, Value};
+use fedround_ir::fed::{FedOp, Module, OpKind, OptOp, Value};
 use fedround_passes::schedule::{Block, Control};
 
 use crate::context::RoundContext;
@@ -88,8 +88,7 @@ fn is_ragged(module: &Module, block: &Block) -> bool {
     controls(block).into_iter().any(|control| {
         let op = &control.op;
         let values = || op.operands.iter().chain(&op.results);
-        let kind = |v: &Value| module.type_of(*v).kind;
-        let has_rows = || values().any(|v| matches!(kind(v), Kind::Tensor | Kind::Labels));
+        let has_rows = || values().any(|v| module.type_of(*v).kind.has_rows());
         match &op.kind {
             OpKind::Opt(
                 OptOp::OneBatch

@@ -181,15 +181,12 @@ impl Simulation {
         for (name, tensors) in archive.get::<ServerStates>(SERVER)? {
             server.insert(name, tensors_on_device(SERVER, &tensors, device)?);
         }
-        let committed = match archive.get(PARTIES) {
-            Err(ArchiveError::Missing { .. }) => vec![],
-            committed => committed?,
-        };
-        let in_flight = match archive.get(IN_FLIGHT) {
-            Err(ArchiveError::Missing { .. }) => InFlight::default(),
-            saved => {
+        let committed = archive.find(PARTIES)?.unwrap_or_default();
+        let in_flight = match archive.find(IN_FLIGHT)? {
+            None => InFlight::default(),
+            Some(saved) => {
                 let (phase, _) = self.program().phase_of(position.round + position.left_out);
-                restore_in_flight(saved?, phase, device)?
+                restore_in_flight(saved, phase, device)?
             }
         };
         self.restore_clients(archive.get(CLIENTS)?, position.round)?;

@@ -8,6 +8,7 @@ use fedround_exec::Program;
 use fedround_exec::device::is_cpu;
 use fedround_ir::fed::print_exact;
 use fedround_passes::lowering::Frontend;
+use fedround_store::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -159,9 +160,4 @@ fn assignment(clients: &[Vec<usize>]) -> String {
 /// The first 16 hexadecimal digits of a digest: enough to distinguish a user's own runs, and short enough to read.
 fn text(hasher: Sha256) -> String {
     hex(&hasher.finalize()[..8])
-}
-
-/// Bytes in lower-case hexadecimal digits.
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -54,7 +54,7 @@ impl Program {
     ) -> Result<(), CompileError> {
         self.state_types.clone_from(earlier);
         let module = &self.schedule.module;
-        let rows = |v: &Value| matches!(module.type_of(*v).kind, Kind::Tensor | Kind::Labels);
+        let rows = |v: &Value| module.type_of(*v).kind.has_rows();
         let mut states = self.linked.all_ops().filter(|op| state(op).is_some());
         if !states.any(|op| op.operands.iter().chain(&op.results).any(rows)) {
             return Ok(());
@@ -128,8 +128,7 @@ impl Walk<'_, '_> {
         let program = self.program;
         let ins = &program.schedule.segments[segment].ins;
         let kind = |v: &Value| program.schedule.module.type_of(*v).kind;
-        let is_rows = |v: &&Value| matches!(kind(v), Kind::Tensor | Kind::Labels);
-        let mut row_inputs = ins.iter().filter(is_rows);
+        let mut row_inputs = ins.iter().filter(|v| kind(v).has_rows());
         let all_known = row_inputs.all(|v| self.rows.contains_key(v));
         if self.skip_unknown && !all_known {
             return Ok(());

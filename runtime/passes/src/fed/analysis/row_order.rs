@@ -2,16 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use fedround_ir::fed::{
-    Analysis, ExternalOp, Kind, Module, Op, OpKind, OptOp, PrivacyOp, Value, solve,
-};
+use fedround_ir::fed::{Analysis, ExternalOp, Module, Op, OpKind, OptOp, PrivacyOp, Value, solve};
 
 /// Features and labels of a linked module that are [collected](OptOp::Collect) of all of a client's
 /// examples and only changed row by row since: row `i` is of the client's example `i`.
 pub fn examples_in_order(module: &Module) -> BTreeSet<Value> {
     let facts = solve(module, &mut Order).into_iter();
     let ordered = facts.filter(|(_, fact)| *fact == Fact::Yes);
-    let rows = |v: &Value| matches!(module.type_of(*v).kind, Kind::Tensor | Kind::Labels);
+    let rows = |v: &Value| module.type_of(*v).kind.has_rows();
     ordered.map(|(v, _)| v).filter(rows).collect()
 }
 
