@@ -259,13 +259,11 @@ struct Forgetful<A = FedAvg> {
 #[federated(base = base)]
 impl<A: Algorithm> Algorithm for Forgetful<A> {
     fn personalize(&self, k: &ClientCx, w: Params) -> Params {
-        if self.named {
-            w
-        } else {
-            let own = 0.5 * k.state_or("own", &w) + 0.5 * w;
+        let own = 0.5 * k.state_or("own", &w) + 0.5 * w;
+        if !self.named {
             k.set_state("own", &own);
-            own
         }
+        own
     }
 
     fn evaluate(&self, server: &ServerCx, w: Server<Params>) -> Clients<Params> {
@@ -293,6 +291,47 @@ fn an_evaluation_sets_no_state() {
         assert!(error.contains(said), "{error}");
         assert!(error.contains("set it in `client_update`"), "{error}");
     }
+}
+
+/// FedAvg whose clients' models are nearer to what they once kept, if they keep it.
+#[derive(Hyper, Debug, Clone)]
+struct Pulled<A = FedAvg> {
+    /// What trains.
+    base: A,
+    /// Whether clients keep their models.
+    #[hyper(default = true)]
+    keep: bool,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for Pulled<A> {
+    fn client_update(&self, k: &ClientCx, w: Params) -> Params {
+        let w = self.base.client_update(k, w);
+        if self.keep {
+            k.set_state("own", &w);
+        }
+        w
+    }
+
+    fn personalize(&self, k: &ClientCx, w: Params) -> Params {
+        0.5 * k.state("own") + 0.5 * w
+    }
+}
+
+#[test]
+fn an_evaluation_reads_what_rounds_set() {
+    let prepared = |keep| {
+        let run = Experiment::new(Pulled { base: base(), keep });
+        let run = run.model("logistic").data(digits(50, 20)).clients(2);
+        run.prepare(1)
+    };
+    prepared(true).unwrap();
+    let error = prepared(false).err().unwrap().to_string();
+    let expected = "state `pulled.own` is read but never set";
+    assert!(
+        error.contains("evaluations.rs") && error.contains(expected),
+        "{error}"
+    );
 }
 
 #[test]

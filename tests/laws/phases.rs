@@ -1,5 +1,6 @@
 //! Phases of rounds, and cohorts by number.
 
+use fedround::Experiment;
 use fedround::algorithms::FedAvg;
 use fedround::prelude::*;
 
@@ -303,4 +304,48 @@ fn features_that_nobody_kept_are_an_error_that_names_them() {
         .concat();
     twice.sort_by(f32::total_cmp);
     assert_eq!(twice, [2.0, 4.0, 6.0]);
+}
+
+/// Reads a state that another phase sets, if by its right name.
+#[derive(Hyper, Debug, Clone)]
+struct Anchored {
+    /// Rounds that set it.
+    #[hyper(default = 1)]
+    warm: usize,
+    /// Whether its name is the right one.
+    #[hyper(default = true)]
+    right: bool,
+}
+
+#[federated]
+impl Algorithm for Anchored {
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        if server.phase("warm", self.warm) {
+            if self.right {
+                server.set_state("anchor", &w);
+            } else {
+                server.set_state("anchr", &w);
+            }
+            w
+        } else {
+            0.5 * server.state("anchor") + 0.5 * w
+        }
+    }
+}
+
+#[test]
+fn a_state_that_no_phase_sets_is_an_error() {
+    for warm in [0, 1, 2] {
+        let prepared = |right| {
+            let run = Experiment::new(Anchored { warm, right }).model("logistic");
+            run.data(digits(50, 20)).clients(2).prepare(1)
+        };
+        prepared(true).unwrap();
+        let error = prepared(false).err().unwrap().to_string();
+        let expected = "state `anchored.anchor` is read but never set";
+        assert!(
+            error.contains("phases.rs") && error.contains(expected),
+            "{error}"
+        );
+    }
 }

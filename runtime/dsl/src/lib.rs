@@ -100,7 +100,7 @@ pub use scalar_functions::Real;
 pub use server::Server;
 pub use server_code::{PerClientCx, ServerCode, ServerComputeCx};
 pub use spec::SpecError;
-pub use stage::{Phase, StageError, phases, phases_for, stage};
+pub use stage::{Phase, StageError, left_out_phases, phases, phases_for, stage};
 pub use tree::Tree;
 pub use wire::{Computed, Upload, Wire};
 

@@ -1,10 +1,10 @@
 //! A round that computes the clients' own models and changes nothing else.
 
-use fedround_ir::fed::{Hook, Module, never_set};
+use fedround_ir::fed::{Hook, Module};
 
 use crate::algorithm::call;
 use crate::hyper::NoHypers;
-use crate::stage::{Phase, declared_phases, stage_turn};
+use crate::stage::{Phase, phases_for, stage_turn};
 use crate::turn::Turn;
 use crate::{Algorithm, Objective, StageError};
 
@@ -32,22 +32,17 @@ pub fn stage_evaluations(
     objective: &Objective,
 ) -> Result<Vec<StagedEvaluation>, StageError> {
     // Phases are named in the rounds of the algorithm, under which there is another round here.
-    let declared = declared_phases(alg, objective)?;
-    let phases = declared.iter().filter(|phase| phase.rounds != Some(0));
-    let phases: Vec<&Phase> = phases.collect();
+    let phases = phases_for(alg, objective)?;
     let mut defined = phases.iter().flat_map(|phase| &phase.module.funcs);
     if !defined.any(|func| matches!(func.hook, Hook::Personalize | Hook::Evaluate)) {
         return Ok(vec![]);
     }
-    let rounds: Vec<&Module> = declared.iter().map(|phase| &phase.module).collect();
     let mut all = vec![];
     let mut names = vec![None];
     while let Some(name) = names.get(all.len()).cloned() {
         let mut staged = vec![];
         for phase in &phases {
             let (module, named) = evaluation(alg, objective, phase, name.as_deref())?;
-            // What it sets itself is lost, which a check of the linked graph tells.
-            never_set(&module, &[rounds.as_slice(), &[&module]].concat())?;
             for more in named.into_iter().map(Some) {
                 if !names.contains(&more) {
                     names.push(more);
@@ -55,7 +50,7 @@ pub fn stage_evaluations(
             }
             staged.push(Phase {
                 module,
-                ..(*phase).clone()
+                ..phase.clone()
             });
         }
         all.push(StagedEvaluation {

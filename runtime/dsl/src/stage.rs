@@ -1,6 +1,6 @@
 //! From an algorithm to its graph.
 
-use fedround_ir::fed::{BuildError, Module, VerifyErrors, never_set, verify};
+use fedround_ir::fed::{BuildError, Module, VerifyErrors, verify};
 
 use crate::graph::Graph;
 use crate::standard::{self, missing};
@@ -63,40 +63,49 @@ pub fn phases(alg: &dyn Algorithm) -> Result<Vec<Phase>, StageError> {
 /// # Errors
 /// As [`stage`].
 pub fn phases_for(alg: &dyn Algorithm, objective: &Objective) -> Result<Vec<Phase>, StageError> {
-    let mut all = declared_phases(alg, objective)?;
-    all.retain(|phase| phase.rounds != Some(0));
-    Ok(all)
-}
-
-/// The phases, also those that have no rounds with these hyper-parameters: what they set is a state of the algorithm.
-pub(crate) fn declared_phases(
-    alg: &dyn Algorithm,
-    objective: &Objective,
-) -> Result<Vec<Phase>, StageError> {
     let (last, named) = stage_turn(alg, objective, &Turn::default(), |_| {})?;
-    let mut all = vec![];
-    for (name, rounds) in named.phases {
-        let turn = Turn {
-            phase: Some(name.clone()),
-            ..Turn::default()
-        };
-        let (module, _) = stage_turn(alg, objective, &turn, |_| {})?;
-        all.push(Phase {
-            name: Some(name),
-            rounds: Some(rounds),
-            module,
-        });
-    }
+    let named = named.phases.into_iter().filter(|(_, rounds)| *rounds > 0);
+    let mut all = staged_phases(alg, objective, named)?;
     all.push(Phase {
         name: None,
         rounds: None,
         module: last,
     });
-    let modules: Vec<&Module> = all.iter().map(|phase| &phase.module).collect();
-    for module in modules.iter().filter(|module| module.resumes) {
-        never_set(module, &modules)?;
-    }
     Ok(all)
+}
+
+/// Stages the phases that have no rounds with these hyper-parameters, which [`phases_for`] leaves out. What they set
+/// is a state of the algorithm nevertheless.
+///
+/// # Errors
+/// As [`stage`]. Code that no round runs may be wrong with these hyper-parameters.
+pub fn left_out_phases(
+    alg: &dyn Algorithm,
+    objective: &Objective,
+) -> Result<Vec<Phase>, StageError> {
+    let (_, named) = stage_turn(alg, objective, &Turn::default(), |_| {})?;
+    let named = named.phases.into_iter().filter(|(_, rounds)| *rounds == 0);
+    staged_phases(alg, objective, named)
+}
+
+fn staged_phases(
+    alg: &dyn Algorithm,
+    objective: &Objective,
+    named: impl Iterator<Item = (String, usize)>,
+) -> Result<Vec<Phase>, StageError> {
+    let phases = named.map(|(name, rounds)| {
+        let turn = Turn {
+            phase: Some(name.clone()),
+            ..Turn::default()
+        };
+        let (module, _) = stage_turn(alg, objective, &turn, |_| {})?;
+        Ok(Phase {
+            name: Some(name),
+            rounds: Some(rounds),
+            module,
+        })
+    });
+    phases.collect()
 }
 
 /// A graph under more layers on top, and what it names.

@@ -4,10 +4,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::staged;
-use crate::common::Closure;
-use fedround::__private::{Definer, for_each};
+use fedround::__private::for_each;
+use fedround::StageError;
 use fedround::prelude::*;
-use fedround::{Objective, StageError, phases, stage_evaluations};
 
 #[test]
 fn a_servers_value_in_client_code_is_an_error_at_its_line() {
@@ -86,51 +85,6 @@ fn a_slip_of_a_phase_is_an_error() {
     for declared in [&["share", "warm-up"][..], &["share"], &[]] {
         asks("warm-up", declared).unwrap();
     }
-}
-
-/// Its setter may be in another phase than its reader.
-#[test]
-fn a_state_that_no_phase_sets_is_an_error() {
-    let named = |set: &'static str| {
-        phases(&Closure(move |m: &mut Definer| {
-            m.round(move |server, w| {
-                if server.phase("warm-up", 2_usize) {
-                    server.set_state(set, &w);
-                    w
-                } else {
-                    server.state("anchor")
-                }
-            });
-        }))
-    };
-    assert_eq!(named("anchor").unwrap().len(), 2);
-    let text = named("anchr").unwrap_err().to_string();
-    let expected = "state `test.anchor` is read but never set";
-    assert!(
-        text.contains("errors.rs") && text.contains(expected),
-        "{text}"
-    );
-}
-
-#[test]
-fn a_state_that_only_an_evaluation_reads_is_an_error() {
-    let named = |set: &'static str| {
-        let algorithm = Closure(move |m: &mut Definer| {
-            m.client_update(move |k, w| {
-                k.set_state(set, &w);
-                w
-            });
-            m.personalize(|k, w| w + k.state("own"));
-        });
-        stage_evaluations(&algorithm, &Objective::default())
-    };
-    assert_eq!(named("own").unwrap().len(), 1);
-    let text = named("onw").unwrap_err().to_string();
-    let expected = "state `test.own` is read but never set";
-    assert!(
-        text.contains("errors.rs") && text.contains(expected),
-        "{text}"
-    );
 }
 
 #[test]

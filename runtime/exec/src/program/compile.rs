@@ -79,6 +79,7 @@ impl Program {
             exact_convolutions: target.exact_convolutions,
         };
         let mut this = Self::compile_phases(staged, model, target, passes)?;
+        this.check_states(&this, algorithm)?;
         this.retain_warnings_for_evaluations(algorithm, &objective)?;
         Ok(this)
     }

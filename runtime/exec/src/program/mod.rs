@@ -11,6 +11,7 @@ mod phases;
 mod retarget;
 mod segment_tensors;
 mod text;
+mod unset_states;
 mod warnings;
 
 use std::collections::{BTreeSet, HashMap, HashSet};

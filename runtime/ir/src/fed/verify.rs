@@ -30,7 +30,7 @@
 //! 14. *Noise* is added to what is clipped.
 //! 15. *Claims* of differential privacy hold: local ones of uploads, central ones of aggregates.
 //! 16. *Personal parts* are replaced before a tree is uploaded.
-//! 17. *State* that is read is set.
+//! 17. *State* that is read is set; by other rounds, where [`never_set`](super::never_set) is told which.
 //! 18. *Cohorts.* Values of clients meet values of the same clients.
 //! 19. *Losses* have no loops, no ops on whole cohorts, and set no states.
 //! 20. *Measurements* of clients that mix are a round's result, and are read by nothing.

@@ -42,9 +42,12 @@ pub(crate) fn evaluations(
 ) -> Result<Vec<EvaluationProgram>, CompileError> {
     let staged = stage_evaluations(algorithm, &program.model().objective())?;
     let compiled = staged.into_iter().map(|staged| {
-        let program = program.compile_other_phases(staged.phases)?;
-        let name = staged.name;
-        Ok(EvaluationProgram { name, program })
+        let evaluation = program.compile_other_phases(staged.phases)?;
+        evaluation.check_states(program, algorithm)?;
+        Ok(EvaluationProgram {
+            name: staged.name,
+            program: evaluation,
+        })
     });
     compiled.collect()
 }

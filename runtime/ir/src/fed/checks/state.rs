@@ -15,8 +15,8 @@ pub(super) fn reads_are_written(module: &Module) -> Vec<VerifyError> {
     }
 }
 
-/// Checks that every state that a module reads is set in one of the modules that make its rounds: in another
-/// phase, or in the rounds that an evaluation follows.
+/// Checks that every state that a linked module reads is set in one of the modules that make its rounds, linked or
+/// not: in another phase, or in the rounds that an evaluation follows.
 ///
 /// # Errors
 /// Every operation that reads a state which none of them sets, in program order.

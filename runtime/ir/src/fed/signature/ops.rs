@@ -249,8 +249,9 @@ pub fn signature(
         },
         OpKind::Opt(OptOp::ForRows(n)) => {
             let found = rows(operands.get(2..).unwrap_or_default());
-            // One too many where there are too few: a count from a text may be any number.
-            let each = found.chain(iter::once(Tensor)).take(*n);
+            // A count from a text may be any number: one row more than there are operands is too many as well.
+            let most = operands.len() + 1;
+            let each = found.chain(iter::repeat(Tensor)).take((*n).min(most));
             let each: Vec<Type> = each.map(at).collect();
             let control = [&[at(Index), at(Index)], each.as_slice()].concat();
             carried(place, &control, &each, operands)
