@@ -42,6 +42,48 @@ impl Algorithm for Counts {
     }
 }
 
+/// Clients look for some rounds at a state that they set later.
+#[derive(Hyper, Debug, Clone)]
+struct Looking {
+    /// Rounds without the state.
+    #[hyper(default = 2)]
+    looks: usize,
+}
+
+#[federated]
+impl Algorithm for Looking {
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        let w_k = w.broadcast(&server.all_clients());
+        if server.phase("look", self.looks) {
+            w_k.map(|k, w| k.set_state("seen", &k.state_or("kept", &w)));
+        } else {
+            w_k.map(|k, w| {
+                k.set_state("seen", &k.state_or("kept", &w));
+                k.set_state("kept", &w);
+            });
+        }
+        w.add_scalar(1.0)
+    }
+}
+
+/// A state that was only read still has the first value that is given, which may be another one in each round.
+#[test]
+fn reading_a_first_value_sets_no_state() {
+    let data = digits(40, 10).train;
+    for batch in [CohortBatch::Off, CohortBatch::Clients(4)] {
+        let deal = federation(&data, "iid", 4, 9);
+        let mut one = simulation(&Looking { looks: 2 }, "logistic", deal).with_cohort_batch(batch);
+        let before = weights(&one);
+        // In the third round clients keep what they receive, and the fourth one reads it.
+        for added in [0.0, 1.0, 2.0, 2.0] {
+            run(&mut one, 1);
+            let seen = one.client_state(1, "looking.seen").unwrap().unwrap();
+            let expected: Vec<f32> = before.iter().map(|w| w + added).collect();
+            assert_close(&seen.concat(), &expected, 1e-4);
+        }
+    }
+}
+
 #[test]
 fn states_begin_with_their_first_values() {
     let data = digits(40, 10).train;

@@ -5,7 +5,7 @@ use fedround::exec::Warning;
 use fedround::passes::fed::{link, moved_statistics};
 use fedround::prelude::*;
 
-use crate::common::{GREY, compile, compile_model};
+use crate::common::{GREY, compile, compile_model, digits, federation};
 use crate::training::normalised;
 
 /// Momentum on the server.
@@ -75,5 +75,47 @@ fn bundled_algorithms_restore_running_statistics() {
             let linked = link(phase.module).unwrap_or_else(|error| panic!("{name}: {error}"));
             assert_eq!(moved_statistics(&linked.module), None, "{name}");
         }
+    }
+}
+
+/// Steps whose gradient is taken at another point.
+#[derive(Hyper, Debug, Clone)]
+struct Ahead {
+    /// How far, in units of a state that is zero in the first round.
+    #[hyper(default = 1.0)]
+    beta: f32,
+}
+
+#[federated]
+impl Algorithm for Ahead {
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        let w_k = w.broadcast(&server.all_clients());
+        w_k.map(|k, w| self.client_update(k, w)).mean()
+    }
+
+    fn client_update(&self, k: &ClientCx, mut w: Params) -> Params {
+        for b in k.batches(1, 10) {
+            let z = &w + self.beta * &k.state("v");
+            w -= 0.1 * grad(&z, |z| cross_entropy(k.forward(z, &b.x), &b.y));
+        }
+        k.set_state("v", &w);
+        w
+    }
+}
+
+/// The statistics of the point move, and not those of the model, also where the point is the model.
+#[test]
+fn a_gradient_at_a_computed_point_moves_no_statistics_of_the_model() {
+    let data = digits(40, 10).train;
+    let trained = |beta| {
+        let program = compile_model(&Ahead { beta }, "normalised", normalised(), GREY);
+        let mut one = federation(&data, "iid", 2, 9).simulation(program, 1);
+        one.run_round().unwrap();
+        one.parameters().unwrap()
+    };
+    let (at, ahead) = (trained(0.0), trained(1.0));
+    assert!(at.iter().any(|(name, ..)| name.ends_with("running_mean")));
+    for ((name, _, at), (_, _, ahead)) in at.iter().zip(&ahead) {
+        assert_eq!(at, ahead, "{name}");
     }
 }

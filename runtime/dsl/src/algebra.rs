@@ -116,7 +116,7 @@ tree_assign!(Server<Params>, Rate);
 macro_rules! products {
     ($($ty:ty),*) => {$(
         impl $ty {
-            /// `⟨a, b⟩` over all entries.
+            /// `⟨a, b⟩` over all entries but running statistics.
             #[track_caller]
             pub fn dot(&self, other: &Self) -> Scalar {
                 let loc = Loc::caller();
@@ -125,7 +125,7 @@ macro_rules! products {
                 Scalar::of_op(graph, TreeOp::Dot, &[a, b], loc)
             }
 
-            /// `‖a‖²` over all entries.
+            /// `‖a‖²` over all entries but running statistics.
             #[track_caller]
             pub fn sq_norm(&self) -> Scalar {
                 let loc = Loc::caller();
@@ -138,7 +138,7 @@ macro_rules! products {
 products!(Params, Tensor);
 
 impl Server<Params> {
-    /// `⟨a, b⟩` over all entries.
+    /// `⟨a, b⟩` over all entries but running statistics.
     #[track_caller]
     pub fn dot(&self, other: &Self) -> Server<Scalar> {
         let loc = Loc::caller();
@@ -146,7 +146,7 @@ impl Server<Params> {
         Server::of_op(&self.graph, TreeOp::Dot, &[self.value, other.value], loc)
     }
 
-    /// `‖a‖²` over all entries.
+    /// `‖a‖²` over all entries but running statistics.
     #[track_caller]
     pub fn sq_norm(&self) -> Server<Scalar> {
         Server::of_op(&self.graph, TreeOp::SqNorm, &[self.value], Loc::caller())

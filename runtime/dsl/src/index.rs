@@ -98,7 +98,8 @@ impl From<usize> for Index {
     }
 }
 
-/// A literal such as `5` where a count is expected; negative ones are reported by `stage`.
+/// A literal such as `5` where a count is expected; a negative one is reported by `stage` where it is
+/// an operand of the graph, and is 0 elsewhere.
 impl From<i32> for Index {
     #[track_caller]
     fn from(n: i32) -> Self {

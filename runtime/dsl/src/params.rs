@@ -9,7 +9,7 @@ use crate::wire::{Upload, Wire, computed, sealed};
 /// A model's parameters in the code of a client: a tree of float tensors.
 ///
 /// They have the algebra of a vector: `+`, `-`, `scalar * params`, [`Params::dot`] and
-/// [`Params::sq_norm`] over all entries of all tensors. Cloning copies a handle, not tensors.
+/// [`Params::sq_norm`] over all entries of all tensors but running statistics. Cloning copies a handle, not tensors.
 #[derive(Clone, Debug)]
 pub struct Params {
     pub(crate) graph: Graph,

@@ -184,7 +184,7 @@ pub trait Tree: sealed::Sealed + LoopState {
         self.clamp(Scalar::op(ArithOp::Neg, &[&c], loc), c)
     }
 
-    /// `a · min(1, C / (‖a‖ + 10⁻⁶))`: clipping by the Euclidean norm over all entries, as
+    /// `a · min(1, C / (‖a‖ + 10⁻⁶))`: clipping by the Euclidean norm over all entries but running statistics, as
     /// `torch.nn.utils.clip_grad_norm_`.
     #[must_use]
     #[track_caller]

@@ -65,6 +65,8 @@ pub(crate) struct ClientGroup<'a> {
     states: &'a PerClientStates,
     /// States set in this map, by name, stacked over the group. They are committed when the round ends.
     pending_states: HashMap<String, RuntimeValue>,
+    /// What states that were not set yet were last read as.
+    first_values: HashMap<String, RuntimeValue>,
     /// Encoded uploads of this map, by the value of the decoded parameters.
     encoded: HashMap<Value, Vec<Arc<[u8]>>>,
     /// Losses of all clients' local steps.
@@ -105,6 +107,7 @@ impl<'a> ClientGroup<'a> {
             ids,
             states,
             pending_states: HashMap::new(),
+            first_values: HashMap::new(),
             encoded: HashMap::new(),
             losses: vec![],
             steps: vec![0; ids.len()],

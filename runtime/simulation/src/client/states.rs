@@ -3,7 +3,7 @@
 
 use burn::tensor::DispatchTensor;
 use fedround_exec::tensor::transfer_all;
-use fedround_ir::fed::{Op, Value};
+use fedround_ir::fed::{FedOp, Op, OpKind, Value};
 
 use super::ClientGroup;
 use crate::context::{missing, state_or_zeros};
@@ -43,8 +43,8 @@ impl ClientGroup<'_> {
         Ok(state.transpose()?)
     }
 
-    /// Reads a personal state. Until it is first set, it is the clients' values of `first`. Those become pending
-    /// states at once: a client that sits out the step which sets the state then keeps its first value.
+    /// Reads a personal state. Until it is first set, it is the clients' values of `first`. Those of personal parts
+    /// become pending states at once: a client begins with the parts that it received first.
     pub(super) fn personal(
         &mut self,
         op: &Op,
@@ -66,11 +66,17 @@ impl ClientGroup<'_> {
         }
         let value = stack_group(own, self.cx.program.device());
         let value = value.ok_or_else(|| missing(op, "first value"))?;
-        self.pending_states.insert(name.to_owned(), value.clone());
+        let has_parts =
+            matches!(&op.kind, OpKind::Fed(FedOp::Personal(_, parts)) if !parts.is_empty());
+        let values = match has_parts {
+            true => &mut self.pending_states,
+            false => &mut self.first_values,
+        };
+        values.insert(name.to_owned(), value.clone());
         Ok(value)
     }
 
-    /// Sets a client state. Clients that sit out the step keep the state that they had.
+    /// Sets a client state. Clients that sit out the step keep the state that they had, or its first value.
     pub(super) fn write_state(
         &mut self,
         op: &Op,
@@ -80,7 +86,14 @@ impl ClientGroup<'_> {
         let value = match &self.active {
             None => value,
             Some(active) => {
-                let old = self.current_state(op, name, op.operands[1])?;
+                let old = match self
+                    .pending_states
+                    .get(name)
+                    .or(self.first_values.get(name))
+                {
+                    Some(old) => old.clone(),
+                    None => self.current_state(op, name, op.operands[1])?,
+                };
                 select_active(active, &value, &old, self.cx.program.device())
                     .ok_or_else(|| missing(op, "tensors to keep"))?
             }

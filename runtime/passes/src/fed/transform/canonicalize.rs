@@ -27,6 +27,7 @@ use crate::fed::analysis::{reads_called, uncalled};
 /// Simplifies every op. Returns whether anything changed.
 pub fn canonicalize(module: &mut Module) -> bool {
     let uncalled = uncalled(module);
+    let differentiated = module.all_ops().flat_map(Op::differentiated).collect();
     let Module { funcs, hypers, .. } = module;
     let mut pass = Canonicalize {
         definitions: Definitions {
@@ -34,6 +35,7 @@ pub fn canonicalize(module: &mut Module) -> bool {
             ..Definitions::default()
         },
         uncalled,
+        differentiated,
         replace: Replace::default(),
         changed: false,
     };
@@ -47,6 +49,8 @@ struct Canonicalize<'m> {
     definitions: Definitions<'m>,
     /// Values that are of clients that fail in the round, too.
     uncalled: HashSet<Value>,
+    /// Trees whose running statistics a gradient advances. Another tree keeps its own, even if it is equal.
+    differentiated: HashSet<Value>,
     replace: Replace,
     changed: bool,
 }
@@ -81,6 +85,10 @@ impl Canonicalize<'_> {
         self.passed_through_map(op);
         // Rules strictly simplify, so that this ends.
         while let Some(simpler) = self.definitions.simplify(&op.kind, &op.operands) {
+            let advanced = op.results.iter().any(|v| self.differentiated.contains(v));
+            if advanced && matches!(simpler, Simpler::Same(_)) {
+                break;
+            }
             self.changed = true;
             match simpler {
                 Simpler::Same(value) => {
