@@ -205,7 +205,7 @@ pub const MODELS: [ModelInfo; 24] = [
     },
     ModelInfo {
         name: "vqa",
-        doc: "ResNet-18 times an LSTM of two layers of 512, 1000, answers; 3x224x224 in the paper",
+        doc: "ResNet-18 times an LSTM of two layers of 512, answers, answers; 3x224x224 in the paper",
         paper: "Liang et al. 2020 (LG-FedAvg, VQA)",
         min_side: 32,
         make: Make::Words(|task, words, device| {

@@ -137,13 +137,22 @@ pub enum CallError {
         /// Kind and shape.
         found: String,
     },
+    /// burn's own batch normalisation. Its running statistics are no buffers: they would be trained as weights are, and
+    /// all clones of a model share them.
+    #[error(
+        "the model's layer `{path}` is burn's own `BatchNorm`, whose running statistics cannot be traced; use `fedround::models::layers::BatchNorm`"
+    )]
+    SharedStatistics {
+        /// Where the layer is in the model.
+        path: String,
+    },
     /// A layer asks its device whether this is training, and is told no while it is traced. The model would be
-    /// trained without it, or on statistics that never move.
+    /// trained without it.
     #[error(
         "the model's layer `{path}` is a `{layer}` that does in a traced model what it does in inference; use {instead}, or, if that is meant, set its `training` to `Param::from_bool(false)`, also of a layer inside another one by `.freeze_group(ParamGroup::from_predicate(\"training\"))`",
         instead = match &**layer {
-            "BatchNorm" | "Dropout" => format!("`fedround::models::layers::{layer}`"),
-            _ => "a layer that asks the `ForwardCx`".to_owned(),
+            "Dropout" => "`fedround::models::layers::Dropout`",
+            _ => "a layer that asks the `ForwardCx`",
         }
     )]
     DeviceSwitched {
@@ -179,7 +188,10 @@ impl CallError {
     /// The same of a function that is known by another name.
     pub(crate) fn of(mut self, function: &str) -> Self {
         match &mut self {
-            Self::Unknown { .. } | Self::Kind { .. } | Self::DeviceSwitched { .. } => {}
+            Self::Unknown { .. }
+            | Self::Kind { .. }
+            | Self::SharedStatistics { .. }
+            | Self::DeviceSwitched { .. } => {}
             Self::Arity { name, .. } | Self::Argument { name, .. } => function.clone_into(name),
         }
         self

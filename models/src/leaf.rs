@@ -80,6 +80,9 @@ pub(crate) struct Collect {
     /// The path and the type of the first layer that asks its device whether this is training, such as burn's
     /// `Dropout`. Such layers have a flag `training`, which is set unless the layer is frozen.
     pub device_switched: Option<(String, String)>,
+    /// The path of the first `BatchNorm` of burn's, frozen or not: its running statistics are no buffers, so they
+    /// would be trained, and all clones of a model share them.
+    pub shared_statistics: Option<String>,
 }
 
 impl Collect {
@@ -99,12 +102,17 @@ fn is_transparent(container_type: &str) -> bool {
 impl ModuleVisitor for Collect {
     fn visit_flag(&mut self, flag: &Param<Flag>) {
         // The path ends with the name of the flag. Flags of other names may mean anything.
-        if let (true, Some((name, layer))) = (flag.is_enabled(), self.path.split_last())
-            && name == "training"
-            && self.device_switched.is_none()
-        {
-            let ty = self.modules.last().cloned().unwrap_or_default();
-            self.device_switched = Some((layer.join("."), ty));
+        let Some((name, layer)) = self.path.split_last() else {
+            return;
+        };
+        if name != "training" {
+            return;
+        }
+        let ty = self.modules.last().cloned().unwrap_or_default();
+        if ty == "BatchNorm" {
+            self.shared_statistics.get_or_insert(layer.join("."));
+        } else if flag.is_enabled() {
+            self.device_switched.get_or_insert((layer.join("."), ty));
         }
     }
 

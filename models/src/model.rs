@@ -226,6 +226,9 @@ impl<M: Network> Model for M {
         // A pass knows buffers by their ids.
         let this = self.clone().map(&mut OwnIds);
         let all = Collect::of(&this);
+        if let Some(path) = all.shared_statistics {
+            return Err(CallError::SharedStatistics { path });
+        }
         if let (true, Some((path, layer))) = (cx.is_training(), all.device_switched) {
             return Err(CallError::DeviceSwitched { path, layer });
         }

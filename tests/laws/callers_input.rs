@@ -114,12 +114,6 @@ fn a_model_gives_a_number_for_each_class() {
 fn layers_that_ask_the_device_whether_it_trains_are_refused() {
     let text_of =
         |change: fn(&mut OfBurn, &Device)| error(experiment(data()).model(model(3, change)));
-    let text = text_of(|model, device| model.norm = Some(BatchNormConfig::new(1).init(device)));
-    assert!(
-        text.contains("`norm` is a `BatchNorm`")
-            && text.contains("use `fedround::models::layers::BatchNorm`"),
-        "{text}"
-    );
     let text = text_of(|model, _| model.drop = Some(DropoutConfig::new(0.5).init()));
     assert!(text.contains("`drop` is a `Dropout`"), "{text}");
     let text = text_of(|model, _| model.noise = Some(GaussianNoiseConfig::new(0.5).init()));
@@ -128,6 +122,26 @@ fn layers_that_ask_the_device_whether_it_trains_are_refused() {
         model.activation = Some(RReluConfig::new().init());
     });
     assert!(text.contains("`activation` is a `RRelu`"), "{text}");
+}
+
+/// Its running statistics would be trained, also where it is frozen.
+#[test]
+fn batch_normalisation_of_burn_is_refused() {
+    for frozen in [false, true] {
+        let text = error(experiment(data()).model(model(3, move |model, device| {
+            let mut norm = BatchNormConfig::new(1).init(device);
+            if frozen {
+                norm.training = Param::from_bool(false);
+            }
+            model.norm = Some(norm);
+        })));
+        let expected = "`norm` is burn's own `BatchNorm`";
+        assert!(text.contains(expected), "{text}");
+        assert!(
+            text.contains("use `fedround::models::layers::BatchNorm`"),
+            "{text}"
+        );
+    }
 }
 
 /// Whoever says that they never train may have them.

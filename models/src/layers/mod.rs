@@ -3,7 +3,7 @@
 //! Use burn's own layers otherwise, except `BatchNorm`, `Dropout`, `GaussianNoise` and `RRelu`: these ask the
 //! device whether they train, which a traced model cannot tell them, and are refused. `GroupNorm`, `LayerNorm`
 //! and `InstanceNorm` behave the same in training and in inference, and their defaults in burn are those of
-//! PyTorch.
+//! PyTorch, except that burn's `InstanceNorm` has a scale and a shift.
 
 mod basic;
 mod batch_norm;

@@ -3,7 +3,7 @@
 use burn::tensor::Device;
 use fedround_models::{
     AdultMlp, CaptionConfig, DigitsConfig, Discriminator, FedAaConfig, LgLeNet5, LgMlp, Model,
-    ResNetConfig, SimSiam, Stem, Task, VaeConfig, VqaConfig, identifier,
+    ResNetConfig, SimSiam, Stem, Task, VaeConfig, VqaConfig, find, identifier,
 };
 
 const GREY: Task = Task {
@@ -107,6 +107,8 @@ fn adcol() {
     };
     let cnn = DigitsConfig::default().init(digits, &device());
     assert_eq!(trained(&cnn, ""), 14_219_210);
+    let small = find("adcol-digits").unwrap().build(digits, &device());
+    assert_eq!(trained(&*small.unwrap(), ""), 292_858);
 }
 
 #[test]

@@ -21,6 +21,7 @@ pub fn has_own_kernel(op: &Op) -> bool {
             | Op::MatMulAdd(_)
             | Op::Fused(_)
             | Op::MatMul
+            | Op::LogSoftmax(_)
             | Op::Dot
             | Op::ReluGrad
             | Op::Conv2d(_)
@@ -40,6 +41,8 @@ pub(crate) fn only_reads(op: &Op, operand: usize) -> bool {
         Op::SumDim(_) | Op::MeanDim(_) => true,
         Op::Axpy(_) | Op::MatMulAdd(_) => operand != 0,
         Op::ReluGrad => operand != 1,
+        // Written in place along the last dimension.
+        Op::LogSoftmax(_) => false,
         // The fused program itself returns to the pool those buffers that it does not reuse for results.
         Op::Fused(_) => false,
         op => has_own_kernel(op),
@@ -124,7 +127,7 @@ pub(crate) fn dot(
     Some(from_floats(vec![sum], &[1], device))
 }
 
-/// `g` where `y > 0`, and 0 elsewhere; in place if `g` is not shared.
+/// 0 where `y ≤ 0`, and `g` elsewhere; in place if `g` is not shared.
 pub(crate) fn relu_backward(y: &DispatchTensor, g: DispatchTensor) -> Option<DispatchTensor> {
     Some(wrap_float(kernels::relu_backward(
         as_flex(y)?,

@@ -288,6 +288,19 @@ fn a_product_is_not_joined_to_a_program_of_sums() {
     }
 }
 
+/// An `axpy` is one of floats.
+#[test]
+fn sums_of_products_of_integers_stay() {
+    let at = Loc::caller();
+    let mut graph = Graph::default();
+    let inputs = [("column", 5), ("row", 5), ("stride", 1)];
+    let [column, row, stride] = inputs.map(|(name, n)| graph.input(name, TensorType::i32([n])));
+    let start = graph.push(Op::Mul, &[row, stride], at).unwrap();
+    let place = graph.push(Op::Add, &[column, start], at).unwrap();
+    graph.outputs.push(("place".into(), place));
+    assert_eq!(fuse(&graph).unwrap().text("fused"), graph.text("fused"));
+}
+
 /// A clamp is `min(max(x, low), high)`, also if `low > high`. The sign of a NaN is 0.
 #[test]
 fn clamps_and_signs_are_the_same_apart_and_fused() {

@@ -66,7 +66,7 @@ pub enum Op {
     Clamp(f64, f64),
     /// `(a) -> max(a, 0)`.
     Relu,
-    /// `(y, g) -> g where y > 0, else 0`; `y` is the result of the `relu`.
+    /// `(y, g) -> 0 where y ≤ 0, else g`, also where `y` is NaN; `y` is the result of the `relu`.
     ReluGrad,
     /// `(a, b) -> bool`, broadcasting: whether the order holds.
     Compare(Cmp),

@@ -3,7 +3,7 @@
 //!
 //! The pass is for devices whose backend does not fuse elementwise ops itself.
 
-use fedround_ir::tensor::{Graph, GraphError, Node, Op, Val};
+use fedround_ir::tensor::{DType, Graph, GraphError, Node, Op, Val};
 
 use super::cse::cse;
 use super::dce::dce;
@@ -41,7 +41,9 @@ pub fn fuse(graph: &Graph) -> Result<Graph, GraphError> {
         let orders = &orders[..if node.op == Op::Add { 2 } else { 1 }];
         let found = orders.iter().find_map(|&(y, product)| {
             let (s, x) = scaled(&rewrite.new, &single, product)?;
-            (rewrite.new.shape(x) == rewrite.new.shape(y)).then_some([y, s, x])
+            // An update is one of floats; integers keep their operations.
+            let [to, of] = [y, x].map(|v| rewrite.new.type_of(v));
+            (to == of && to.dtype == DType::F32).then_some([y, s, x])
         });
         match found {
             Some([y, s, x]) => {

@@ -3,7 +3,7 @@
 //! `gather(x, i)` of one entry a row is `Σ (x where i = 0, 1, 2, …, else 0)`, and its gradient, which
 //! writes one entry into a row of zeros, is a choice between the two numbers. A GPU's backend takes
 //! comparisons, choices and sums into the kernels of their neighbours, but no gather and no scatter.
-//! Results are the same bit for bit, as all other terms of the sum are zeros.
+//! Results are the same bit for bit, as all other terms of the sum are zeros, except that −0 becomes 0.
 
 use fedround_ir::Loc;
 use fedround_ir::tensor::{Cmp, Constant, DType, Graph, GraphError, Op, TensorType, Val};
