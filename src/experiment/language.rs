@@ -135,7 +135,7 @@ impl LanguageTest {
                 let said = evaluation
                     .predictions
                     .iter()
-                    .map(|&class| &*names[usize::from(class)]);
+                    .map(|&class| names.get(usize::from(class)).map_or("", |name| &**name));
                 LanguageScores {
                     vqa_accuracy: Some(answers(said, human, *left_out)),
                     ..LanguageScores::default()

@@ -135,7 +135,8 @@ pub(crate) fn spent(
             true => NoiseSource::Reproducible,
             false => NoiseSource::System,
         },
-        epsilon: epsilon.map(round_up),
+        // Each has three decimals, rounded up: their sum needs no more.
+        epsilon: epsilon.map(|sum| (sum * 1e3).round() / 1e3),
         delta: found.iter().map(|m| m.delta).sum(),
         guarantees: found,
     })

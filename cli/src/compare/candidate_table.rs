@@ -20,7 +20,10 @@ pub(super) fn candidates(comparison: &Comparison, style: &str) -> Option<(Table,
     };
     let mut rows: Vec<&Row> = comparison.candidates.iter().collect();
     let validation = |row: &Row| row.validation_accuracy.map_or(-1.0, |spread| spread.mean);
-    rows.sort_by(|a, b| validation(b).total_cmp(&validation(a)));
+    // One with a run that failed or is missing is never chosen.
+    let whole = |row: &Row| row.failed + row.unfinished == 0;
+    let best = |a: &Row, b: &Row| validation(b).total_cmp(&validation(a));
+    rows.sort_by(|a, b| whole(b).cmp(&whole(a)).then(best(a, b)));
     // Halving stops most of them early: an accuracy after few rounds is not to pass for one after all.
     let differ = rounds(comparison, |_| true).len() > 1;
     let cells = rows.iter().map(|row| {
@@ -45,7 +48,7 @@ pub(super) fn candidates(comparison: &Comparison, style: &str) -> Option<(Table,
         ""
     };
     let about = format!(
-        "all that were tried{ended}; the best mean on validation examples is chosen, and test examples have no part in it"
+        "all that were tried{ended}; the best mean on validation examples of those whose runs are all complete is chosen, and test examples have no part in it"
     );
     (!rows.is_empty()).then(|| (table(style, header, 1, cells), about))
 }

@@ -83,7 +83,14 @@ impl Grid {
         at_least_one("seeds", seeds.len())?;
         // A run must reach the round in which a late client joins.
         let min_rounds = shared.run.late_client.map_or(1, |late| late.after + 1);
-        let new = |keep_one_in| Halving::new(keep_one_in, shared.rounds, min_rounds);
+        let new = |keep_one_in| {
+            Halving::new(
+                keep_one_in,
+                shared.rounds,
+                min_rounds,
+                shared.run.eval_every,
+            )
+        };
         let halving = args.halving.map(new).transpose()?;
         if halving.is_some() && shared.checkpoint == CheckpointEvery::Off {
             return Err(CompareError::HalvingWithoutCheckpoints.into());

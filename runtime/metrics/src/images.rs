@@ -1,4 +1,4 @@
-//! Similarity of two images: PSNR and SSIM.
+//! Similarity of two images: PSNR.
 
 use crate::MetricError;
 

@@ -24,7 +24,7 @@ pub struct PairedDifference {
     /// Its upper end.
     pub high: f64,
     /// The two-sided probability of a mean at least as far from zero if the true one is zero. `None` if all pairs
-    /// differ by the same amount: without a spread there is nothing to compare the mean with.
+    /// differ by the same amount, other than 0: without a spread there is nothing to compare the mean with.
     pub p: Option<f64>,
     /// The number of pairs.
     pub pairs: usize,

@@ -34,7 +34,8 @@ impl Counts {
         let classes = self.right.len();
         for (row, &label) in logits.chunks(classes.max(1)).zip(labels) {
             let best = self.count(row, label as usize, label as usize);
-            self.predictions.push(best as u16);
+            self.predictions
+                .push(best.map_or(u16::MAX, |best| best as u16));
             if let &[first, second] = row {
                 self.margins.push(second - first);
             }
@@ -55,8 +56,9 @@ impl Counts {
         }
     }
 
-    /// Counts one prediction under a class, and returns the index of its largest logit.
-    fn count(&mut self, row: &[f32], expected: usize, class: usize) -> usize {
+    /// Counts one prediction under a class, and returns the index of its largest logit. Where a logit is not a number,
+    /// there is none, and the prediction is wrong.
+    fn count(&mut self, row: &[f32], expected: usize, class: usize) -> Option<usize> {
         let row: Vec<f64> = row.iter().map(|&z| f64::from(z)).collect();
         let mut best = 0;
         for (i, z) in row.iter().enumerate() {
@@ -67,7 +69,8 @@ impl Counts {
         let norm: f64 = row.iter().map(|z| (z - row[best]).exp()).sum();
         self.loss += norm.ln() + row[best] - row[expected];
         self.total[class] += 1;
-        self.right[class] += u64::from(best == expected);
+        let best = norm.is_finite().then_some(best);
+        self.right[class] += u64::from(best == Some(expected));
         best
     }
 
@@ -112,6 +115,16 @@ mod tests {
         assert_eq!(e.margins, [-2.0, 2.0, -2.0]);
         let (near, far) = ((1.0 + (-2f64).exp()).ln(), (1.0 + 2f64.exp()).ln());
         assert!((e.loss - (2.0 * near + far) / 3.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn logits_that_are_no_numbers_are_wrong() {
+        let mut counts = Counts::new(2);
+        let nan = f32::NAN;
+        counts.labels(&[nan, nan, nan, 1.0, 1.0, nan, 2.0, 1.0], &[0, 1, 0, 0]);
+        let e = counts.evaluation();
+        assert_eq!((e.accuracy, e.loss.is_nan()), (0.25, true));
+        assert_eq!(e.predictions, [u16::MAX, u16::MAX, u16::MAX, 0]);
     }
 
     #[test]

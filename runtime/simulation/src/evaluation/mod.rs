@@ -29,7 +29,8 @@ pub struct Evaluation {
     pub accuracy: f64,
     /// The same for the examples of each class; NaN for a class without examples.
     pub class_accuracy: Vec<f64>,
-    /// The class of each example's largest logit, in the order of the examples. Empty for a language model.
+    /// The class of each example's largest logit, in the order of the examples; `u16::MAX` where a logit is not a
+    /// number. Empty for a language model.
     pub predictions: Vec<u16>,
     /// Of a classifier of two classes: by how much each example's logit of the second class is larger than that of the
     /// first, in the order of the examples. Otherwise empty.
