@@ -33,6 +33,9 @@ pub(super) enum LanguageTest {
 /// The column of texts.
 const TOKENS: &str = "tokens";
 
+/// What a model says whose scores are no numbers: what nobody answers.
+const NO_ANSWER: &str = "\u{fffd}";
+
 /// How a model's captions or answers compare with them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LanguageScores {
@@ -132,10 +135,11 @@ impl LanguageTest {
                 human,
                 left_out,
             } => {
-                let said = evaluation
-                    .predictions
-                    .iter()
-                    .map(|&class| names.get(usize::from(class)).map_or("", |name| &**name));
+                let said = evaluation.predictions.iter().map(|&class| {
+                    names
+                        .get(usize::from(class))
+                        .map_or(NO_ANSWER, |name| &**name)
+                });
                 LanguageScores {
                     vqa_accuracy: Some(answers(said, human, *left_out)),
                     ..LanguageScores::default()

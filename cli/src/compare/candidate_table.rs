@@ -47,8 +47,12 @@ pub(super) fn candidates(comparison: &Comparison, style: &str) -> Option<(Table,
     } else {
         ""
     };
+    let among = match rows.iter().all(|row| whole(row)) {
+        true => "",
+        false => " of those whose runs are all complete",
+    };
     let about = format!(
-        "all that were tried{ended}; the best mean on validation examples of those whose runs are all complete is chosen, and test examples have no part in it"
+        "all that were tried{ended}; the best mean on validation examples{among} is chosen, and test examples have no part in it"
     );
     (!rows.is_empty()).then(|| (table(style, header, 1, cells), about))
 }

@@ -42,7 +42,7 @@ impl Halving {
     }
 
     /// From all candidates to one. Each rung has `keep_one_in` times fewer candidates and `keep_one_in` times more
-    /// rounds than the one before it, but at least `min_rounds`, up to the next evaluation.
+    /// rounds than the one before it, but at least `min_rounds`, up to the next evaluation or to the end.
     pub fn rungs(self, candidates: usize) -> Vec<Rung> {
         let mut sizes = vec![candidates];
         while let Some(last) = sizes.last().copied().filter(|last| *last > 1) {

@@ -1,7 +1,8 @@
 //! Layers that burn does not have, or that behave differently in training and in inference.
 //!
-//! Use burn's own layers otherwise, except `BatchNorm`, `Dropout`, `GaussianNoise` and `RRelu`: these ask the
-//! device whether they train, which a traced model cannot tell them, and are refused. `GroupNorm`, `LayerNorm`
+//! Use burn's own layers otherwise, except those that are refused: `BatchNorm`, whose running statistics would be
+//! trained, and `Dropout`, `GaussianNoise` and `RRelu`, which ask the device whether they train, which a traced
+//! model cannot tell them. `GroupNorm`, `LayerNorm`
 //! and `InstanceNorm` behave the same in training and in inference, and their defaults in burn are those of
 //! PyTorch, except that burn's `InstanceNorm` has a scale and a shift.
 

@@ -69,7 +69,7 @@ impl Counts {
         let norm: f64 = row.iter().map(|z| (z - row[best]).exp()).sum();
         self.loss += norm.ln() + row[best] - row[expected];
         self.total[class] += 1;
-        let best = norm.is_finite().then_some(best);
+        let best = (!row.iter().any(|z| z.is_nan())).then_some(best);
         self.right[class] += u64::from(best == Some(expected));
         best
     }
