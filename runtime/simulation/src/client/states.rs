@@ -44,7 +44,8 @@ impl ClientGroup<'_> {
     }
 
     /// Reads a personal state. Until it is first set, it is the clients' values of `first`. Those of personal parts
-    /// become pending states at once: a client begins with the parts that it received first.
+    /// become pending states at once: a client begins with the parts that it received first. So do states that all
+    /// clients have: every step may read them.
     pub(super) fn personal(
         &mut self,
         op: &Op,
@@ -57,10 +58,14 @@ impl ClientGroup<'_> {
         let program = self.cx.program;
         let kind = program.schedule().module.type_of(op.results[0]).kind;
         let mut own = Vec::with_capacity(self.ids.len());
+        let mut all_set = true;
         for (k, &id) in self.ids.iter().enumerate() {
             let value = match self.state_before_map(id, name)? {
                 state @ Some(_) => Some(state_or_zeros(program, op, (name, kind), state)?),
-                None => unstack(first, k),
+                None => {
+                    all_set = false;
+                    unstack(first, k)
+                }
             };
             own.push(value.ok_or_else(|| missing(op, "first value"))?);
         }
@@ -68,7 +73,7 @@ impl ClientGroup<'_> {
         let value = value.ok_or_else(|| missing(op, "first value"))?;
         let has_parts =
             matches!(&op.kind, OpKind::Fed(FedOp::Personal(_, parts)) if !parts.is_empty());
-        let values = match has_parts {
+        let values = match has_parts || all_set {
             true => &mut self.pending_states,
             false => &mut self.first_values,
         };
