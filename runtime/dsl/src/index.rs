@@ -39,6 +39,15 @@ impl Index {
         }
     }
 
+    /// Whether it is the same constant or hyper-parameter.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        match (&self.repr, &other.repr) {
+            (Repr::Const(a), Repr::Const(b)) => a == b,
+            (Repr::Hyper(a, _), Repr::Hyper(b, _)) => a == b,
+            _ => false,
+        }
+    }
+
     pub(crate) fn value_in(&self, graph: &Graph) -> Value {
         match self.repr {
             Repr::Const(n) => {

@@ -24,6 +24,11 @@ pub trait LoopState: Clone {
     /// The same with other values.
     #[doc(hidden)]
     fn rebind(&self, graph: &Graph, values: &mut dyn Iterator<Item = Value>) -> Self;
+    /// Whether a loop may assign `next`: what it does not carry is as it was.
+    #[doc(hidden)]
+    fn fits(&self, _next: &Self) -> bool {
+        true
+    }
 }
 
 macro_rules! wired {
@@ -70,6 +75,9 @@ impl<T: LoopState> LoopState for Vec<T> {
     fn rebind(&self, graph: &Graph, values: &mut dyn Iterator<Item = Value>) -> Self {
         self.iter().map(|x| x.rebind(graph, values)).collect()
     }
+    fn fits(&self, next: &Self) -> bool {
+        self.iter().zip(next).all(|(x, next)| x.fits(next))
+    }
 }
 
 impl LoopState for () {
@@ -95,6 +103,9 @@ macro_rules! tuple {
             }
             fn rebind(&self, graph: &Graph, values: &mut dyn Iterator<Item = Value>) -> Self {
                 ($(self.$index.rebind(graph, values),)*)
+            }
+            fn fits(&self, next: &Self) -> bool {
+                true $(&& self.$index.fits(&next.$index))*
             }
         }
     };

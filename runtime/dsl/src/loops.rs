@@ -1,7 +1,7 @@
 //! Staged loops, which `#[federated]` makes of `for`.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{Kind, OpKind, OptOp, Type, Value};
+use fedround_ir::fed::{BuildError, Kind, OpKind, OptOp, Type, Value};
 
 use crate::graph::{Graph, only};
 use crate::loop_state::LoopState;
@@ -155,6 +155,9 @@ pub(crate) fn stage_loop<C: LoopState>(
     let args = graph.open(&types, graph.place());
     let (own, rest) = args.split_at(given.min(args.len()));
     let next = body(own, carried.rebind(graph, &mut rest.iter().copied()));
+    if !carried.fits(&next) {
+        graph.with(|builder| builder.error(BuildError::OtherOptimizer { loc }));
+    }
     let region = graph.close(next.values(graph, loc), loc);
     let results = graph.op_with(op, &operands, region, loc);
     carried.rebind(graph, &mut results.into_iter())

@@ -38,6 +38,19 @@ enum Expression {
 }
 
 impl Lazy {
+    /// Whether it is the same number in every round.
+    fn is(&self, other: &Self) -> bool {
+        match (&self.expression, &other.expression) {
+            (Expression::Const(a), Expression::Const(b)) => a == b,
+            (Expression::Hyper(a, _), Expression::Hyper(b, _)) => a == b,
+            (Expression::Count(a), Expression::Count(b)) => a.is(b),
+            (Expression::Op(a, of_a), Expression::Op(b, of_b)) => {
+                a == b && of_a.len() == of_b.len() && of_a.iter().zip(of_b).all(|(a, b)| a.is(b))
+            }
+            _ => false,
+        }
+    }
+
     fn stage(&self, graph: &Graph) -> Value {
         match &self.expression {
             Expression::Const(x) => graph.op(ArithOp::Const(*x), &[], self.loc),
@@ -69,6 +82,15 @@ impl Scalar {
 
     pub(crate) fn count(n: Index, loc: Loc) -> Self {
         Self::lazy(Expression::Count(n), loc)
+    }
+
+    /// Whether it is the same number of the graph, or the same one from before a round.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Repr::Lazy(a), Repr::Lazy(b)) => a.is(b),
+            (Repr::Staged { value: a, .. }, Repr::Staged { value: b, .. }) => a == b,
+            _ => false,
+        }
     }
 
     /// The graph of a staged number.

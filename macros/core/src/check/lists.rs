@@ -52,7 +52,27 @@ pub(super) fn check_index(index: &ExprIndex, diagnostics: &mut Diagnostics) {
                 format!("elements are `{list}[0]` or, in `for j in 0..n`, `{list}[j]`; an element that a value chooses is `pick(&{list}, &place)`, with a `Scalar`"),
             );
         }
+        place if list && is_computed(place) => {
+            let list = index.expr.to_token_stream();
+            diagnostics.error(
+                place,
+                "expected a variable or a literal as an element's number, found an expression",
+                format!(
+                    "give it a name on a line before: `let next = {};`, then `{list}[next]`",
+                    index.index.to_token_stream()
+                ),
+            );
+        }
         _ => diagnostics.error(index, "expected a value, found an index", INDEX_HELP),
+    }
+}
+
+/// Whether it computes a number, such as `j + 1`.
+fn is_computed(place: &Expr) -> bool {
+    match place {
+        Expr::Paren(inner) => is_computed(&inner.expr),
+        Expr::Binary(_) | Expr::MethodCall(_) | Expr::Cast(_) => true,
+        _ => false,
     }
 }
 

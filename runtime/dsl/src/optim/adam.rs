@@ -90,6 +90,25 @@ impl Optimizer for Adam {
         self.lr.clone()
     }
 
+    fn settings(&self) -> Vec<Scalar> {
+        let Self {
+            lr,
+            beta1,
+            beta2,
+            eps,
+            weight_decay,
+            decoupled,
+        } = self.clone();
+        vec![
+            lr,
+            beta1,
+            beta2,
+            eps,
+            weight_decay,
+            f64::from(decoupled).into(),
+        ]
+    }
+
     fn init(&self, w: &Params) -> Self::State {
         let zero = || Scalar::from(0.0);
         (w.zeros_like(), w.zeros_like(), zero(), zero())

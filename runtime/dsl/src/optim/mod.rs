@@ -62,6 +62,12 @@ pub trait Optimizer: Clone {
     /// `η`: the step size, unless a step is called with another one.
     fn lr(&self) -> Scalar;
 
+    /// All numbers that the optimizer was made with. A loop does not carry them, so one that starts the
+    /// optimizer anew has to give it the same.
+    fn settings(&self) -> Vec<Scalar> {
+        vec![self.lr()]
+    }
+
     /// The state before the first step. It must be zeros, like all state before it is set.
     fn init(&self, w: &Params) -> Self::State;
 

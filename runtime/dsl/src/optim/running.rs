@@ -97,4 +97,8 @@ impl<O: Optimizer, T: Tree> LoopState for Running<O, T> {
     fn rebind(&self, graph: &Graph, values: &mut dyn Iterator<Item = Value>) -> Self {
         Self::new(&self.rule, self.state.rebind(graph, values))
     }
+    fn fits(&self, next: &Self) -> bool {
+        let (own, next) = (self.rule.settings(), next.rule.settings());
+        own.len() == next.len() && own.iter().zip(&next).all(|(a, b)| a.is(b))
+    }
 }

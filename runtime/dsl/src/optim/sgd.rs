@@ -73,6 +73,16 @@ impl Optimizer for Sgd {
         self.lr.clone()
     }
 
+    fn settings(&self) -> Vec<Scalar> {
+        let Self {
+            lr,
+            momentum,
+            weight_decay,
+            nesterov,
+        } = self.clone();
+        vec![lr, momentum, weight_decay, f64::from(nesterov).into()]
+    }
+
     fn init(&self, w: &Params) -> Params {
         w.zeros_like()
     }

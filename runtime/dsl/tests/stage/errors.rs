@@ -4,8 +4,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::staged;
-use fedround::__private::for_each;
+use fedround::__private::{for_each, hyper};
 use fedround::StageError;
+use fedround::optim::{Optimizer, Sgd};
 use fedround::prelude::*;
 
 #[test]
@@ -59,6 +60,35 @@ fn a_negative_count_is_an_error() {
         text.contains("a count must be at least 0, found -1"),
         "{text}"
     );
+}
+
+#[test]
+fn a_loop_starts_an_optimizer_anew_with_the_settings_it_had() {
+    let again = |next: fn(&Scalar) -> Sgd| {
+        staged(move |m| {
+            m.client_update(move |k, w| {
+                let lr = hyper("lr", &0.1_f32);
+                let start = Sgd::new(&lr).momentum(0.9).start(&w);
+                let (w, _) = for_each(k.batches(1, 10), (w, start), |b, (w, opt)| {
+                    let (mut w, mut opt) = (w, opt);
+                    let g = grad(&w, |w| cross_entropy(k.forward(w, &b.x), &b.y));
+                    opt.step(&mut w, g);
+                    opt = next(&lr).start(&w);
+                    (w, opt)
+                });
+                w
+            });
+        })
+    };
+    again(|lr| Sgd::new(lr).momentum(0.9)).unwrap();
+    for other in [
+        |lr: &Scalar| Sgd::new(lr).momentum(0.5),
+        |lr: &Scalar| Sgd::new(0.5 * lr).momentum(0.9),
+        |lr: &Scalar| Sgd::new(lr).momentum(0.9).nesterov(),
+    ] {
+        let text = again(other).unwrap_err().to_string();
+        assert!(text.contains("an optimizer of other settings"), "{text}");
+    }
 }
 
 #[test]

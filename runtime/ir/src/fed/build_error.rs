@@ -27,6 +27,14 @@ pub enum BuildError {
         /// Where.
         loc: Loc,
     },
+    /// A loop that gives an optimizer other settings than it had before.
+    #[error(
+        "{loc}: the loop assigns an optimizer of other settings than the variable had before it, and settings are not carried from turn to turn; use `step_at` for another step size, or a variable of its own for each optimizer"
+    )]
+    OtherOptimizer {
+        /// Where.
+        loc: Loc,
+    },
     /// A column that code on the server does not have.
     #[error(
         "{loc}: the model's loss is of `{column}`, which the server does not have; use `k.apply` and a loss of what clients release"

@@ -1,4 +1,4 @@
-//! A hyper-parameter is a value of the graph, and no number of Rust.
+//! A hyper-parameter is a value of the graph, and no number of Rust; a number that is computed needs a name.
 use fedround::prelude::*;
 
 #[derive(Hyper)]
@@ -13,7 +13,11 @@ struct Mine {
 impl Algorithm for Mine {
     fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
         let models = server.initial_models(&w, self.models);
-        models[self.chosen].clone()
+        let mut sum = models[self.chosen].clone();
+        for j in 0..2 {
+            sum += &models[j + 1];
+        }
+        sum
     }
 }
 

@@ -13,9 +13,10 @@
 //! Each region is treated separately. A value is never shared between a region and the code around it,
 //! so that every region can be read and compiled on its own. Two equal passes through a model are one pass,
 //! with one mask of its dropout. Two calls of a function are two draws, if it draws; if not, they are merged
-//! on tensors.
+//! on tensors. A point where a gradient is taken stays apart from an equal one: the gradient advances its
+//! running statistics, and not the other's.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use fedround_ir::fed::{ArithOp, Effect, Module, Op, OpKind, Region, TreeOp, Value};
 
@@ -24,6 +25,7 @@ use super::rewrite::Replace;
 /// Merges equal pure ops of each region. Returns whether anything changed.
 pub fn cse(module: &mut Module) -> bool {
     let mut pass = Cse {
+        differentiated: module.all_ops().flat_map(Op::differentiated).collect(),
         replace: Replace::default(),
         changed: false,
     };
@@ -34,6 +36,8 @@ pub fn cse(module: &mut Module) -> bool {
 }
 
 struct Cse {
+    /// Values that gradients are taken with respect to.
+    differentiated: HashSet<Value>,
     replace: Replace,
     changed: bool,
 }
@@ -47,7 +51,8 @@ impl Cse {
             for inner in &mut op.regions {
                 self.region(inner);
             }
-            if op.kind.effect() == Effect::Pure {
+            let advanced = op.results.iter().any(|v| self.differentiated.contains(v));
+            if op.kind.effect() == Effect::Pure && !advanced {
                 if let Some(first) = seen.get(&key(&op)) {
                     for (result, first) in op.results.iter().zip(first) {
                         self.replace.insert(*result, *first);
@@ -124,5 +129,29 @@ mod tests {
             b.push(OpKind::Tree(TreeOp::Sub), &[second[0], first[0]], loc())
         });
         assert!(!cse(&mut module));
+    }
+
+    #[test]
+    fn a_point_where_a_gradient_is_taken_stays_apart_from_an_equal_one() {
+        use crate::testing::{Closure, linked};
+        use fedround::Definer;
+        use fedround::prelude::*;
+
+        let mut module = linked(&Closure(|m: &mut Definer| {
+            m.round(|server, w| {
+                let w_k = w.broadcast(&server.all_clients()).map(|k, w| {
+                    let b = k.batch(10);
+                    let (ahead, kept) = (&w + &w, &w + &w);
+                    let g = grad(&ahead, |v| cross_entropy(k.forward(v, &b.x), &b.y));
+                    kept - g
+                });
+                w_k.mean()
+            });
+        }));
+        cse(&mut module);
+        verify(&module).unwrap();
+        let sums = module.all_ops();
+        let sums = sums.filter(|op| op.kind == OpKind::Tree(TreeOp::Add));
+        assert_eq!(sums.count(), 2);
     }
 }
