@@ -44,6 +44,7 @@ mod non_finite;
 mod one_pass;
 mod oort;
 mod optimizers;
+mod own_statistics;
 mod papers;
 mod parties;
 mod peers;

@@ -45,6 +45,16 @@ fn zeros_stay_zeros() {
 }
 
 #[test]
+fn a_bounded_movement_of_zero_has_the_gradient_of_the_movement() {
+    let at_start = |_: &ClientCx, w: Params| {
+        let start = 1.0 * &w;
+        grad(&w, |w| (w - &start).clip(1.0).dot(&start))
+    };
+    let (before, after) = before_and_after(client(at_start), 1);
+    assert_eq!(bits(&after), bits(&before));
+}
+
+#[test]
 fn entries_are_chosen_one_by_one() {
     let larger = |w: Params| {
         let half = w.zeros_like().add_scalar(0.5);

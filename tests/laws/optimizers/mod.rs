@@ -15,7 +15,7 @@ use fedround::prelude::*;
 use fedround::simulation::Simulation;
 
 use crate::common::{dealt, digits, leaves, run, simulation, weights};
-use closure::Closure;
+pub(crate) use closure::Closure;
 
 /// How many examples the one client has.
 const EXAMPLES: usize = 10;

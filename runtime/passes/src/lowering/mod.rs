@@ -72,6 +72,7 @@ pub fn lower(
         graph: Graph::default(),
         env: HashMap::new(),
         trained: HashSet::new(),
+        gradients: vec![],
         passes: vec![],
         losses: vec![],
         loss_scale: shapes.loss_scale,
@@ -137,6 +138,8 @@ struct Lower<'a> {
     env: HashMap<Value, Tree>,
     /// What the enclosing gradients differentiate, and trees made of it.
     trained: HashSet<Value>,
+    /// What the enclosing gradients differentiate, the innermost last.
+    gradients: Vec<Value>,
     /// Forward passes in training until here.
     passes: Vec<training::Pass>,
     losses: Vec<Val>,

@@ -6,16 +6,27 @@ use fedround_ir::tensor::{Distribution, Op, TypeError, Val};
 use super::{Lower, Tree};
 
 impl Lower<'_> {
-    /// `C / max(‖x‖, C) · x`, which is defined where `x` is zero. Unlike in other norms, buffers
-    /// count: noise would hide nothing of a leaf without a bound.
+    /// `C / max(‖x‖, C) · x`, which is defined where `x` is zero, and so is its gradient. Unlike in other
+    /// norms, buffers count: noise would hide nothing of a leaf without a bound.
     pub(super) fn clip(&mut self, x: &Tree, bound: Val, loc: Loc) -> Result<Tree, TypeError> {
         let square = self.dot_but(&[], x, x, loc)?;
-        let norm = self.graph.push(Op::Sqrt, &[square], loc)?;
+        let norm = self.root(square, loc)?;
         let above = self.graph.push(Op::Sub, &[norm, bound], loc)?;
         let above = self.graph.push(Op::Relu, &[above], loc)?;
         let longest = self.graph.push(Op::Add, &[above, bound], loc)?;
         let factor = self.graph.push(Op::Div, &[bound, longest], loc)?;
         self.each(x, |g, leaf| g.with_number(Op::Mul, leaf, factor, loc))
+    }
+
+    /// The root of a square. At zero, where its slope is infinite, it passes no gradient on: what it adds there is
+    /// far below every bound, and nothing beside other squares.
+    fn root(&mut self, square: Val, loc: Loc) -> Result<Val, TypeError> {
+        let least = f64::from(f32::MIN_POSITIVE);
+        let mut push = |op, v: Val| self.graph.push(op, &[v], loc);
+        let above = push(Op::AddScalar(-least), square)?;
+        let above = push(Op::Relu, above)?;
+        let square = push(Op::AddScalar(least), above)?;
+        push(Op::Sqrt, square)
     }
 
     /// As [`clip`](Self::clip), each row by its own norm.
@@ -24,7 +35,8 @@ impl Lower<'_> {
         let mut push = |op, ins: &[Val]| self.graph.push(op, ins, loc);
         let square = push(Op::Mul, &[flat, flat])?;
         let square = push(Op::SumDim(1), &[square])?;
-        let norm = push(Op::Sqrt, &[square])?;
+        let norm = self.root(square, loc)?;
+        let mut push = |op, ins: &[Val]| self.graph.push(op, ins, loc);
         let bound = push(Op::Reshape(vec![1, 1]), &[bound])?;
         let above = push(Op::Sub, &[norm, bound])?;
         let above = push(Op::Relu, &[above])?;

@@ -51,6 +51,15 @@ impl Lower<'_> {
                 updated.push(b);
             }
         }
+        // A tree with parts of the differentiated one, or with others in place of parts of it, shares the statistics.
+        if let Some(differentiated) = self.gradients.last().and_then(|arg| self.env.get_mut(arg)) {
+            for &b in &updated {
+                match differentiated.0.get_mut(b) {
+                    Some(own) if *own == w.0[b] => *own = next.0[b],
+                    _ => {}
+                }
+            }
+        }
         self.env.insert(tree, next);
         if training {
             let function = function.to_owned();
@@ -93,7 +102,9 @@ impl Lower<'_> {
         let own = self.graph.nodes.len();
         self.env.insert(arg, Tree(copies.clone()));
         self.trained.insert(arg);
+        self.gradients.push(arg);
         self.ops(&region.ops)?;
+        self.gradients.pop();
         let loss = self.get(loss, op)?.0[0];
         let loss = share(&mut self.graph, own, loss);
         let buffers = self.buffers(w);

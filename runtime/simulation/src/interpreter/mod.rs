@@ -8,6 +8,7 @@ pub(crate) mod rows;
 
 use burn::tensor::DispatchTensor;
 use burn_backend::TensorMetadata;
+use burn_dispatch::DispatchDevice;
 use fedround_exec::tensor::from_floats;
 use fedround_ir::fed::{Kind, Value};
 use fedround_passes::lowering::Frontend;
@@ -187,9 +188,17 @@ fn bind(
     }
     for v in &compute.advanced {
         let buffers: Vec<DispatchTensor> = outputs.by_ref().take(buffers.len()).collect();
-        let value = env.peek(*v).and_then(|old| match grouped {
-            true => advance(interpreter, cx, old, buffers),
-            false => with_buffers(cx, old.clone(), buffers),
+        let value = env.peek(*v).and_then(|old| {
+            if grouped {
+                return advance(interpreter, cx, old, buffers);
+            }
+            if interpreter.active().is_none() {
+                return with_buffers(cx, old.clone(), buffers);
+            }
+            // The same for all clients, but not for those that sit out the step.
+            let (clients, device) = (interpreter.clients(), program.device());
+            let buffers = buffers.into_iter().map(|b| repeat(b, clients, device));
+            advance(interpreter, cx, old, buffers.collect::<Option<_>>()?)
         });
         let value = value.ok_or_else(|| missing(&compute.ops[0], "parameters"))?;
         env.set(*v, value);
@@ -216,6 +225,14 @@ fn with_buffers(
             Some(RuntimeValue::Params(leaves))
         }
         RuntimeValue::Stacked(value) => with_buffers(cx, *value, next).map(RuntimeValue::stacked),
+        _ => None,
+    }
+}
+
+/// A tensor once for each client, along a new first axis.
+fn repeat(t: DispatchTensor, clients: usize, device: &DispatchDevice) -> Option<DispatchTensor> {
+    match stack(&vec![RuntimeValue::Tensor(t); clients], device)? {
+        RuntimeValue::Stacked(value) => value.tensors().first().cloned(),
         _ => None,
     }
 }

@@ -1,8 +1,8 @@
 //! The rules by which `canonicalize` simplifies an op without regions.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use fedround_ir::fed::{ArithOp, Hyper, Math, OpKind, TreeOp, Value};
+use fedround_ir::fed::{ArithOp, Hyper, Kind, Math, OpKind, TreeOp, Type, Value};
 
 /// The replacement of an op.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +17,9 @@ pub(super) enum Simpler {
 #[derive(Debug, Default)]
 pub(super) struct Definitions<'m> {
     pub(super) hypers: &'m [Hyper],
+    pub(super) types: &'m [Type],
+    /// Trees whose running statistics a gradient advances.
+    pub(super) differentiated: HashSet<Value>,
     pub(super) by_value: HashMap<Value, (OpKind, Vec<Value>)>,
 }
 
@@ -52,8 +55,18 @@ impl Definitions<'_> {
         (found == kind).then_some(operands.as_slice())
     }
 
-    /// Whether parameters are zero for every input.
+    /// Whether these are parameters that are zero for every input. Features are not meant: a result has the
+    /// larger shape of its operands', which is known only when the model is.
+    fn zero_params(&self, value: Value) -> bool {
+        let ty = self.types.get(value.0 as usize);
+        ty.is_some_and(|ty| ty.kind == Kind::Params) && self.zero(value)
+    }
+
+    /// Whether a tree is zero for every input.
     fn zero(&self, value: Value) -> bool {
+        if self.differentiated.contains(&value) {
+            return false;
+        }
         match self.by_value.get(&value) {
             Some((OpKind::Tree(TreeOp::Scale), operands)) => match operands.as_slice() {
                 [by, tree] => self.is(*by, 0.0) || self.zero(*tree),
@@ -134,19 +147,25 @@ impl Definitions<'_> {
             }
             (OpKind::Tree(TreeOp::Scale), &[by, tree]) if self.is(by, 1.0) => Some(Same(tree)),
             (OpKind::Tree(TreeOp::AddScalar), &[by, tree]) if self.is(by, 0.0) => Some(Same(tree)),
-            (OpKind::Tree(TreeOp::Mul | TreeOp::Div), &[a, _]) if self.zero(a) => Some(Same(a)),
-            (OpKind::Tree(TreeOp::Mul), &[_, b]) if self.zero(b) => Some(Same(b)),
-            (OpKind::Tree(TreeOp::Math(Math::Sqrt) | TreeOp::LayerSum), &[a]) if self.zero(a) => {
+            (OpKind::Tree(TreeOp::Mul | TreeOp::Div), &[a, _]) if self.zero_params(a) => {
                 Some(Same(a))
             }
-            (OpKind::Tree(TreeOp::Select), &[c, a, b]) if a == b || self.zero(c) => Some(Same(b)),
+            (OpKind::Tree(TreeOp::Mul), &[_, b]) if self.zero_params(b) => Some(Same(b)),
+            (OpKind::Tree(TreeOp::Math(Math::Sqrt) | TreeOp::LayerSum), &[a])
+                if self.zero_params(a) =>
+            {
+                Some(Same(a))
+            }
+            (OpKind::Tree(TreeOp::Select), &[c, a, b]) if a == b || self.zero_params(c) => {
+                Some(Same(b))
+            }
             (OpKind::Tree(TreeOp::ReplaceParts(_)), &[a, b]) if a == b => Some(Same(a)),
-            (OpKind::Tree(TreeOp::Add), &[a, b]) if self.zero(b) => Some(Same(a)),
-            (OpKind::Tree(TreeOp::Add), &[a, b]) if self.zero(a) => Some(Same(b)),
+            (OpKind::Tree(TreeOp::Add), &[a, b]) if self.zero_params(b) => Some(Same(a)),
+            (OpKind::Tree(TreeOp::Add), &[a, b]) if self.zero_params(a) => Some(Same(b)),
             (OpKind::Tree(TreeOp::Add), &[a, b]) => self
                 .minus(b)
                 .map(|b| Op(OpKind::Tree(TreeOp::Sub), vec![a, b])),
-            (OpKind::Tree(TreeOp::Sub), &[a, b]) if self.zero(b) => Some(Same(a)),
+            (OpKind::Tree(TreeOp::Sub), &[a, b]) if self.zero_params(b) => Some(Same(a)),
             (OpKind::Tree(TreeOp::Sub), &[a, b]) => self
                 .minus(b)
                 .map(|b| Op(OpKind::Tree(TreeOp::Add), vec![a, b])),
@@ -180,10 +199,19 @@ mod tests {
     const X: Value = Value(1);
     const Y: Value = Value(2);
 
-    /// What becomes of an op when `A` is defined so.
+    /// What becomes of an op on parameters when `A` is defined so.
     fn simplify(
         a: impl Into<OpKind>,
         of: &[Value],
+        kind: impl Into<OpKind>,
+        operands: &[Value],
+    ) -> Option<Simpler> {
+        simplify_of(Kind::Params, (a, of), kind, operands)
+    }
+
+    fn simplify_of(
+        values: Kind,
+        (a, of): (impl Into<OpKind>, &[Value]),
         kind: impl Into<OpKind>,
         operands: &[Value],
     ) -> Option<Simpler> {
@@ -195,7 +223,9 @@ mod tests {
         let by_value = HashMap::from([(A, (a.into(), of.to_vec()))]);
         Definitions {
             hypers: &hypers,
+            types: &[Type::client(values); 3],
             by_value,
+            ..Definitions::default()
         }
         .simplify(&kind.into(), operands)
     }
@@ -248,6 +278,17 @@ mod tests {
             made(TreeOp::SqNorm, &[X])
         );
         assert_eq!(simplify(TreeOp::Sub, &[X, Y], TreeOp::Add, &[X, A]), None);
+    }
+
+    #[test]
+    fn features_of_zeros_may_have_the_smaller_shape() {
+        let of_zeros = |kind: TreeOp, operands: &[Value]| {
+            simplify_of(Kind::Tensor, (TreeOp::Sub, &[Y, Y]), kind, operands)
+        };
+        assert_eq!(of_zeros(TreeOp::Add, &[X, A]), None);
+        assert_eq!(of_zeros(TreeOp::Mul, &[X, A]), None);
+        let zero = made(ArithOp::Const(0.0), &[]);
+        assert_eq!(of_zeros(TreeOp::SqNorm, &[A]), zero);
     }
 
     #[test]

@@ -16,9 +16,11 @@
 //! ```
 //! Ops whose results are no longer read are left to `dce`.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use fedround_ir::fed::{FedOp, Module, Op, OpKind, OptOp, Region, Value};
+use fedround_ir::fed::{
+    ArithOp, FedOp, Kind, Module, Op, OpKind, OptOp, Region, TreeOp, Type, Value,
+};
 
 use super::algebra::{Definitions, Simpler};
 use super::rewrite::Replace;
@@ -27,31 +29,48 @@ use crate::fed::analysis::{reads_called, uncalled};
 /// Simplifies every op. Returns whether anything changed.
 pub fn canonicalize(module: &mut Module) -> bool {
     let uncalled = uncalled(module);
-    let differentiated = module.all_ops().flat_map(Op::differentiated).collect();
-    let Module { funcs, hypers, .. } = module;
+    let grads = module.all_ops();
+    let grads = grads.filter(|op| op.kind == OpKind::Opt(OptOp::Grad));
+    let mut gradients_ahead = HashMap::new();
+    for point in grads.filter_map(|op| op.operands.first()) {
+        *gradients_ahead.entry(*point).or_default() += 1;
+    }
+    let Module {
+        funcs,
+        hypers,
+        types,
+        ..
+    } = module;
     let mut pass = Canonicalize {
         definitions: Definitions {
             hypers,
+            types,
+            differentiated: gradients_ahead.keys().copied().collect(),
             ..Definitions::default()
         },
         uncalled,
-        differentiated,
+        gradients_ahead,
         replace: Replace::default(),
+        added: vec![],
         changed: false,
     };
     for func in funcs {
         pass.region(&mut func.body);
     }
-    pass.changed
+    let Canonicalize { changed, added, .. } = pass;
+    types.extend(added);
+    changed
 }
 
 struct Canonicalize<'m> {
     definitions: Definitions<'m>,
     /// Values that are of clients that fail in the round, too.
     uncalled: HashSet<Value>,
-    /// Trees whose running statistics a gradient advances. Another tree keeps its own, even if it is equal.
-    differentiated: HashSet<Value>,
+    /// How many gradients are taken at each point in the code that is still to come.
+    gradients_ahead: HashMap<Value, usize>,
     replace: Replace,
+    /// The types of new values.
+    added: Vec<Type>,
     changed: bool,
 }
 
@@ -60,7 +79,16 @@ impl Canonicalize<'_> {
         let mut kept = Vec::with_capacity(region.ops.len());
         for mut op in std::mem::take(&mut region.ops) {
             self.replace.apply(&mut op.operands);
-            if self.op(&mut op) {
+            if self.never_runs(&op) {
+                op.differentiated().iter().for_each(|v| self.passed(*v));
+                self.first_values(&op, &mut kept);
+                continue;
+            }
+            let stays = self.op(&mut op);
+            if let (OpKind::Opt(OptOp::Grad), Some(point)) = (&op.kind, op.operands.first()) {
+                self.passed(*point);
+            }
+            if stays {
                 kept.push(op);
             }
         }
@@ -70,14 +98,6 @@ impl Canonicalize<'_> {
 
     /// Rewrites an op; gives whether it stays.
     fn op(&mut self, op: &mut Op) -> bool {
-        if self.never_runs(op) {
-            let (fixed, _) = op.kind.carried_from().unwrap_or_default();
-            for (result, first) in op.results.iter().zip(op.operands.iter().skip(fixed)) {
-                self.replace.insert(*result, *first);
-            }
-            self.changed = true;
-            return false;
-        }
         self.passed_through_loop(op);
         for region in &mut op.regions {
             self.region(region);
@@ -85,8 +105,15 @@ impl Canonicalize<'_> {
         self.passed_through_map(op);
         // Rules strictly simplify, so that this ends.
         while let Some(simpler) = self.definitions.simplify(&op.kind, &op.operands) {
-            let advanced = op.results.iter().any(|v| self.differentiated.contains(v));
-            if advanced && matches!(simpler, Simpler::Same(_)) {
+            let differentiated = &self.definitions.differentiated;
+            let same = match &simpler {
+                Simpler::Same(value) => op.results.iter().all(|v| self.are_one(*v, *value)),
+                // An operand's operand was read before the gradients of this point that lie between.
+                Simpler::Op(_, operands) => operands
+                    .iter()
+                    .all(|v| op.operands.contains(v) || !differentiated.contains(v)),
+            };
+            if !same {
                 break;
             }
             self.changed = true;
@@ -111,6 +138,20 @@ impl Canonicalize<'_> {
         true
     }
 
+    /// Whether values that are equal here may be one: no gradient that follows advances the running statistics of
+    /// one of them alone.
+    fn are_one(&self, a: Value, b: Value) -> bool {
+        let ahead = |v: Value| self.gradients_ahead.get(&v).is_some_and(|n| *n > 0);
+        !ahead(a) && !ahead(b)
+    }
+
+    /// Notes that the code that is still to come has a gradient less at a point.
+    fn passed(&mut self, point: Value) {
+        if let Some(ahead) = self.gradients_ahead.get_mut(&point) {
+            *ahead = ahead.saturating_sub(1);
+        }
+    }
+
     /// A loop of zero steps.
     fn never_runs(&self, op: &Op) -> bool {
         let times = match op.kind {
@@ -119,6 +160,34 @@ impl Canonicalize<'_> {
             _ => None,
         };
         times.and_then(|times| self.definitions.count(*times)) == Some(0)
+    }
+
+    /// What a loop of zero steps gives: the values that it was to begin with, or copies of those that gradients
+    /// tell apart.
+    fn first_values(&mut self, op: &Op, kept: &mut Vec<Op>) {
+        let (fixed, _) = op.kind.carried_from().unwrap_or_default();
+        for (&result, &first) in op.results.iter().zip(op.operands.iter().skip(fixed)) {
+            if self.are_one(result, first) {
+                self.replace.insert(result, first);
+                continue;
+            }
+            let one = Value((self.definitions.types.len() + self.added.len()) as u32);
+            let place = self.definitions.types[first.0 as usize].place;
+            let kind = Kind::Scalar;
+            self.added.push(Type { kind, place });
+            let mut push = |kind, operands, result| {
+                kept.push(Op {
+                    kind,
+                    operands,
+                    results: vec![result],
+                    regions: vec![],
+                    loc: op.loc,
+                });
+            };
+            push(OpKind::Arith(ArithOp::Const(1.0)), vec![], one);
+            push(OpKind::Tree(TreeOp::Scale), vec![one, first], result);
+        }
+        self.changed = true;
     }
 
     /// A carried value that every step hands on as it is, statistics included.
@@ -134,7 +203,7 @@ impl Canonicalize<'_> {
         let advanced = op.differentiated();
         for ((first, arg), (yielded, result)) in carried.zip(region.yields.iter().zip(&op.results))
         {
-            if arg == yielded && !advanced.contains(arg) {
+            if arg == yielded && !advanced.contains(arg) && self.are_one(*first, *result) {
                 self.replace.insert(*arg, *first);
                 self.replace.insert(*result, *first);
                 self.changed = true;
@@ -166,7 +235,7 @@ impl Canonicalize<'_> {
 
 #[cfg(test)]
 mod tests {
-    use fedround_ir::fed::{ArithOp, Hook, HyperValue, Kind, Place, TreeOp, Type, verify};
+    use fedround_ir::fed::{Hook, HyperValue, Place, verify};
 
     use super::*;
     use crate::fed::{cse, dce};

@@ -14,7 +14,7 @@
 //! so that every region can be read and compiled on its own. Two equal passes through a model are one pass,
 //! with one mask of its dropout. Two calls of a function are two draws, if it draws; if not, they are merged
 //! on tensors. A point where a gradient is taken stays apart from an equal one: the gradient advances its
-//! running statistics, and not the other's.
+//! running statistics, and not the other's. What reads it before and after the gradient differs, too.
 
 use std::collections::{HashMap, HashSet};
 
@@ -61,6 +61,9 @@ impl Cse {
                     continue;
                 }
                 seen.insert(key(&op), op.results.clone());
+            }
+            for point in op.differentiated() {
+                seen.retain(|(_, operands), _| !operands.contains(&point));
             }
             kept.push(op);
         }

@@ -3,7 +3,8 @@
 //!
 //! The pass runs on forward passes, before differentiation, so that the gradient of the `relu` is smaller
 //! too. Results are the same bit for bit, except for NaN: if the largest value of a window is positive,
-//! it is the same one in both orders; otherwise the result and its gradient are 0.
+//! it is the same one in both orders; otherwise the result and its gradient are 0. The places of the largest
+//! values may differ, so a pool whose places are read stays where it is.
 
 use fedround_ir::tensor::{Graph, GraphError, Op, Pool2d, Val};
 
@@ -19,7 +20,9 @@ pub fn pool_first(graph: &Graph) -> Result<Graph, GraphError> {
     let uses = graph.use_counts();
     let moved = Rewrite::run(graph, |rewrite, node| {
         let read_once = |v: &Val| uses[v.0 as usize] == 1;
-        let alone = graph.nodes[rewrite.at].ins.iter().all(read_once);
+        let pool = &graph.nodes[rewrite.at];
+        let places_unread = pool.outs.iter().skip(1).all(|v| uses[v.0 as usize] == 0);
+        let alone = pool.ins.iter().all(read_once) && places_unread;
         let Op::MaxPool2d(options) = &node.op else {
             return rewrite.keep(node);
         };
@@ -46,7 +49,15 @@ mod tests {
     use fedround_ir::Loc;
     use fedround_ir::tensor::TensorType;
 
-    fn ops(padding: usize, read_twice: bool) -> Vec<&'static str> {
+    /// What reads something besides the largest values.
+    #[derive(PartialEq)]
+    enum Also {
+        Nothing,
+        Relu,
+        Places,
+    }
+
+    fn ops(padding: usize, also: Also) -> Vec<&'static str> {
         let at = Loc::caller();
         let mut g = Graph::default();
         let x = g.input("x", TensorType::f32([1, 2, 4, 4]));
@@ -60,8 +71,10 @@ mod tests {
         let relu = g.push(Op::Relu, &[x], at).unwrap();
         let pooled = g.push_multi(Op::MaxPool2d(options), &[relu], at).unwrap();
         g.outputs.push(("y".into(), pooled[0]));
-        if read_twice {
-            g.outputs.push(("relu".into(), relu));
+        match also {
+            Also::Nothing => {}
+            Also::Relu => g.outputs.push(("relu".into(), relu)),
+            Also::Places => g.outputs.push(("places".into(), pooled[1])),
         }
         let g = pool_first(&g).unwrap();
         g.verify().unwrap();
@@ -70,17 +83,19 @@ mod tests {
 
     #[test]
     fn a_pool_comes_first() {
-        assert_eq!(ops(0, false), ["max_pool2d", "relu"]);
-        assert_eq!(ops(1, false), ["max_pool2d", "relu"]);
+        assert_eq!(ops(0, Also::Nothing), ["max_pool2d", "relu"]);
+        assert_eq!(ops(1, Also::Nothing), ["max_pool2d", "relu"]);
     }
 
     #[test]
     fn a_window_of_padding_keeps_its_order() {
-        assert_eq!(ops(2, false), ["relu", "max_pool2d"]);
+        assert_eq!(ops(2, Also::Nothing), ["relu", "max_pool2d"]);
     }
 
     #[test]
     fn what_others_read_stays() {
-        assert_eq!(ops(0, true), ["relu", "max_pool2d"]);
+        for also in [Also::Relu, Also::Places] {
+            assert_eq!(ops(0, also), ["relu", "max_pool2d"]);
+        }
     }
 }
