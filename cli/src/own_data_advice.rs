@@ -38,6 +38,15 @@ pub(crate) fn of_own_data(error: &OwnDataError) -> Option<&'static str> {
         }
         OwnDataError::NotOfKind { .. } => "check the path after --data",
         OwnDataError::NoTarget { .. } => "--target-column COLUMN names the column of the classes",
+        OwnDataError::TargetTwice {
+            option: "client_column",
+            ..
+        } => {
+            "--target-column names the column of classes, and --client-column that of clients: change one of them"
+        }
+        OwnDataError::TargetTwice { .. } => {
+            "leave this column out of --ignore-column, or choose another one for --target-column; the target is no input anyway"
+        }
         OwnDataError::EmptyNames { what: "class", .. } => {
             "--target-column names the column of classes"
         }

@@ -5,7 +5,7 @@ use fedround_flower::{Config, ConfigValue, Payload};
 use super::convention::{EXAMPLES, whole};
 use super::error::MessageError;
 use super::message::SETTINGS;
-use super::terms::Terms;
+use super::terms::{Difference, Terms};
 
 /// The types of our messages.
 pub(super) const HELLO: &str = "query.hello";
@@ -27,7 +27,7 @@ pub(super) fn question(graph: &str, terms: Option<&Terms>) -> Payload {
 }
 
 /// How the terms of a question differ from a party's own.
-pub(super) fn other_terms(question: &Payload, own: &Terms) -> Option<String> {
+pub(super) fn other_terms(question: &Payload, own: &Terms) -> Option<Difference> {
     own.difference(question.config(SETTINGS)?)
 }
 

@@ -27,7 +27,7 @@
 //!     approved: &str,
 //!     stop: impl Fn() -> bool,
 //! ) -> Result<(), Box<dyn std::error::Error>> {
-//!     // The coordinator has the same algorithm, model, number of clients and seed.
+//!     // The coordinator has the same algorithm, model, number of clients, seed and share for validation.
 //!     let experiment = Experiment::new(FedAvg::default()).model("2nn").clients(10).seed(1);
 //!     let run = experiment.data(own).of_party_with_own_data(vec![3]).prepare(1)?;
 //!     let terms = Terms::of(&run, true);
@@ -62,11 +62,13 @@
 
 #[cfg(test)]
 mod app_tests;
+mod checksum;
 mod client_apps;
 mod convention;
 mod durable_host;
 mod error;
 mod hello;
+mod input_columns;
 mod local_sgd;
 mod message;
 mod participant;

@@ -32,7 +32,7 @@ pub enum Answer {
     /// The request had expired before the reply was ready.
     TooLate,
     /// A message that could not be read, or a coordinator with other terms, and why. The coordinator is
-    /// told.
+    /// told, but no names of columns here.
     Refused(String),
 }
 
@@ -92,8 +92,9 @@ impl Participant {
             return Ok(Answer::OtherProgram(found));
         }
         let terms = self.terms.as_ref();
-        if let Some(why) = terms.and_then(|own| hello::other_terms(&request.payload, own)) {
-            return self.refuse(request, &why);
+        if let Some(other) = terms.and_then(|own| hello::other_terms(&request.payload, own)) {
+            self.party.fail(request, &other.told)?;
+            return Ok(Answer::Refused(other.in_full()));
         }
         let answer = hello::answer(own, self.host.host().clients());
         Ok(match self.party.reply(request, &answer)? {

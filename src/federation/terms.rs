@@ -1,13 +1,22 @@
 //! What a coordinator and its parties must have alike beside the program, whose hash does not depend on it.
 
-use fedround_flower::{Config, ConfigValue};
-use fedround_store::hex;
-use sha2::{Digest, Sha256};
+#[cfg(test)]
+mod tests;
 
+use fedround_data::own::TableEncoder;
+use fedround_data::{DataDigest, Scale};
+use fedround_flower::{Config, ConfigValue};
+
+use super::checksum::checksum;
+use super::input_columns::{checksums, first_difference};
 use crate::experiment::Run;
 
-/// The number of clients, the seed, the classes, and who has which examples, where all are dealt from one
-/// dataset. A coordinator sends its own with its first request, and a party with others does not take part.
+const FILES: &str = "both need the same files, read with the same flags, such as --normalize, --missing and --test-share; a \
+                     dataset of this party alone needs --own-data";
+
+/// The number of clients, the seed, the classes, the columns of a table, and what is held back for validation; and
+/// where all is dealt from one dataset, its examples and who has which. A coordinator sends its own with its first
+/// request, and a party with others does not take part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Terms {
     facts: Vec<Fact>,
@@ -20,36 +29,51 @@ struct Fact {
     key: &'static str,
     name: &'static str,
     value: String,
-    /// Whether the value is a checksum of names that concern nobody else.
-    checksum: bool,
+    kind: Kind,
+    /// What makes it the same on both sides, where the name does not tell. May be empty.
+    help: &'static str,
+}
+
+/// What the value of a fact is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    /// What anybody may read.
+    Plain,
+    /// A checksum of examples, or of names that concern nobody else.
+    Checksum,
+    /// Checksums of the columns of a table, which have these names here.
+    Columns(Vec<String>),
+}
+
+/// How a coordinator's terms differ from a party's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Difference {
+    /// What both sides are told.
+    pub told: String,
+    /// What the party's operator is told beside it, with names that concern nobody else.
+    here: Option<String>,
 }
 
 impl Terms {
-    /// Those of a run. A party with a dataset of its own deals it as it likes.
+    /// Those of a run. A party with a dataset of its own deals it as it likes. Otherwise all examples are read, for
+    /// their checksums.
     pub fn of(run: &Run, own_data: bool) -> Self {
         let (settings, data) = (run.settings(), run.data());
-        let public = settings.public_share;
-        let public = public.map_or("none".to_owned(), |share| share.to_string());
         let all = settings.clients.to_string();
-        let classes = checksum(data.class_names.iter());
-        let of_all = [
+        let validation = share(settings.validation);
+        let mut facts = vec![
             fact("of-clients", "number of clients", all),
             fact("seed", "seed", settings.seed.to_string()),
-            names("classes", "list of classes", classes),
+            sum("classes", "list of classes", checksum(&data.class_names)),
+            fact("validation", "share of validation examples", validation)
+                .help("give both the same --validation"),
         ];
-        let of_one_dataset = [
-            names("data", "dataset", checksum([&data.name])),
-            fact("partition", "partition", settings.partition.to_string()),
-            fact(
-                "dealing-seed",
-                "seed of the partition",
-                settings.dealing_seed().to_string(),
-            ),
-            fact("public-share", "share of public examples", public),
-        ];
-        let dealt = of_one_dataset.into_iter().filter(|_| !own_data);
+        facts.extend(data.table.as_deref().map(inputs));
+        if !own_data {
+            facts.extend(of_one_dataset(run));
+        }
         Self {
-            facts: of_all.into_iter().chain(dealt).collect(),
+            facts,
             population: run.simulation().dataset().client_indices.len(),
         }
     }
@@ -66,26 +90,106 @@ impl Terms {
     }
 
     /// How a coordinator's terms differ from these of a party. What it does not say is taken for the same.
-    pub(super) fn difference(&self, coordinator: &Config) -> Option<String> {
-        self.facts.iter().find_map(|fact| {
-            let name = fact.name;
-            match coordinator.get(fact.key)? {
-                ConfigValue::Text(found) if *found == fact.value => None,
-                ConfigValue::Text(_) if fact.checksum => Some(format!(
-                    "this party has another {name} than the coordinator"
-                )),
-                ConfigValue::Text(found) => {
-                    let own = &fact.value;
-                    Some(format!(
-                        "this party has the {name} {own}, the coordinator has {found}"
-                    ))
-                }
-                _ => Some(format!(
-                    "expected a text that says the coordinator's {name}"
-                )),
-            }
-        })
+    pub(super) fn difference(&self, coordinator: &Config) -> Option<Difference> {
+        let mut facts = self.facts.iter();
+        facts.find_map(|fact| fact.difference(coordinator.get(fact.key)?))
     }
+}
+
+impl Fact {
+    /// The same with what makes both sides alike.
+    fn help(self, help: &'static str) -> Self {
+        Self { help, ..self }
+    }
+
+    /// How the fact of a coordinator differs from this one of a party.
+    fn difference(&self, found: &ConfigValue) -> Option<Difference> {
+        let (name, own) = (self.name, &self.value);
+        let ConfigValue::Text(found) = found else {
+            let told = format!("expected a text that says the coordinator's {name}");
+            return Some(Difference { told, here: None });
+        };
+        if found == own {
+            return None;
+        }
+        let mut here = None;
+        let what = match &self.kind {
+            Kind::Plain => {
+                format!("this party has the {name} {own}, the coordinator has {found}")
+            }
+            Kind::Checksum => format!("this party has another {name} than the coordinator"),
+            Kind::Columns(names) => {
+                let (at, how) = first_difference(own, found);
+                let column = at + 1;
+                here = names
+                    .get(at)
+                    .map(|name| format!("column {column} is `{name}` here"));
+                format!(
+                    "column {column} of this party's inputs is not that of the coordinator: {how}"
+                )
+            }
+        };
+        let told = match self.help {
+            "" => what,
+            help => format!("{what}; {help}"),
+        };
+        Some(Difference { told, here })
+    }
+}
+
+impl Difference {
+    /// What the party's operator is told.
+    pub(super) fn in_full(self) -> String {
+        match self.here {
+            Some(here) => format!("{} ({here})", self.told),
+            None => self.told,
+        }
+    }
+}
+
+/// What is alike where all examples are dealt from one dataset.
+fn of_one_dataset(run: &Run) -> Vec<Fact> {
+    let (settings, data) = (run.settings(), run.data());
+    let digest = DataDigest::of(data);
+    let dealing = settings.dealing_seed().to_string();
+    let public = share(settings.public_share);
+    let mut facts = vec![
+        sum("data", "dataset", checksum([&data.name])),
+        fact("partition", "partition", settings.partition.to_string()),
+        fact("dealing-seed", "seed of the partition", dealing),
+        // Before the training examples, which are those that are left.
+        fact("public-share", "share of public examples", public),
+        sum("examples", "set of training examples", digest.train).help(FILES),
+        sum("tests", "set of test examples", digest.test).help(FILES),
+    ];
+    // Numbers are scaled when they are read, and bytes when they are used.
+    facts.extend(data.train.x().scale().map(scale));
+    facts
+}
+
+/// The columns of a table that are inputs.
+fn inputs(table: &TableEncoder) -> Fact {
+    let names = table.inputs().map(|(name, _)| name.to_owned()).collect();
+    Fact {
+        kind: Kind::Columns(names),
+        help: "all tables need the same columns in the same order, and each of their texts in some row",
+        ..fact("inputs", "columns of inputs", checksums(table))
+    }
+}
+
+/// How bytes become numbers, as `--normalize` has it.
+fn scale(scale: &Scale) -> Fact {
+    let (mean, std) = scale.mean_and_std();
+    let [mean, std] = [mean, std].map(|numbers| {
+        let texts = numbers.iter().map(f32::to_string);
+        texts.collect::<Vec<_>>().join(":")
+    });
+    fact("scale", "scale of inputs", format!("{mean},{std}")).help("give both the same --normalize")
+}
+
+/// A share of the examples, if there is one.
+fn share(share: Option<f64>) -> String {
+    share.map_or("none".to_owned(), |share| share.to_string())
 }
 
 fn fact(key: &'static str, name: &'static str, value: String) -> Fact {
@@ -93,99 +197,15 @@ fn fact(key: &'static str, name: &'static str, value: String) -> Fact {
         key,
         name,
         value,
-        checksum: false,
+        kind: Kind::Plain,
+        help: "",
     }
 }
 
-fn names(key: &'static str, name: &'static str, value: String) -> Fact {
+/// A fact that is compared by a checksum.
+fn sum(key: &'static str, name: &'static str, value: String) -> Fact {
     Fact {
-        checksum: true,
+        kind: Kind::Checksum,
         ..fact(key, name, value)
-    }
-}
-
-/// A checksum of names in their order.
-fn checksum<'a>(names: impl IntoIterator<Item = &'a String>) -> String {
-    let mut digest = Sha256::new();
-    for name in names {
-        digest.update(name);
-        // No name has this byte, so that `ab, c` differs from `a, bc`.
-        digest.update([0xff]);
-    }
-    hex(&digest.finalize()[..8])
-}
-
-#[cfg(test)]
-mod tests {
-    use fedround_algorithms::FedAvg;
-    use fedround_data::Dataset;
-    use fedround_data::partition::Partition;
-    use fedround_data::synth::SynthDigits;
-
-    use super::*;
-    use crate::experiment::{Experiment, Settings};
-
-    fn data() -> Dataset {
-        let digits = SynthDigits {
-            train: 60,
-            test: 10,
-            ..SynthDigits::default()
-        };
-        digits.generate()
-    }
-
-    fn terms(settings: Settings, data: Dataset, own_data: bool) -> Terms {
-        let experiment = Experiment::new(FedAvg::default())
-            .model("logistic")
-            .data(data);
-        let run = experiment.settings(settings).prepare(1).unwrap();
-        Terms::of(&run, own_data)
-    }
-
-    fn settings() -> Settings {
-        Settings {
-            clients: 3,
-            partition: Partition::Iid,
-            ..Settings::default()
-        }
-    }
-
-    #[test]
-    fn what_differs_is_named() {
-        let sent: Config = terms(settings(), data(), false).settings().collect();
-        let difference = |settings: Settings, data: Dataset| {
-            terms(settings, data, false)
-                .difference(&sent)
-                .unwrap_or_default()
-        };
-        assert_eq!(difference(settings(), data()), "");
-        let clients = Settings {
-            clients: 4,
-            ..settings()
-        };
-        let text = "this party has the number of clients 4, the coordinator has 3";
-        assert_eq!(difference(clients, data()), text);
-        let seed = Settings {
-            seed: 9,
-            ..settings()
-        };
-        assert!(difference(seed, data()).contains("the seed 9"));
-        let dealt = Settings {
-            partition_seed: Some(9),
-            ..settings()
-        };
-        assert!(difference(dealt, data()).contains("the seed of the partition 9"));
-        let mut renamed = data();
-        renamed.class_names.swap(0, 1);
-        assert!(difference(settings(), renamed).contains("another list of classes"));
-        let mut other = data();
-        other.name = "others".to_owned();
-        assert!(difference(settings(), other.clone()).contains("another dataset"));
-        // A dataset of its own may have any name.
-        let own = terms(settings(), other, true);
-        assert_eq!(own.difference(&sent), None);
-        // A coordinator of an earlier version says nothing of it.
-        assert_eq!(own.difference(&Config::default()), None);
-        assert_eq!(own.population(), 3);
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::link::LinkArgs;
+use crate::headings::TESTS;
 use crate::run::{SettingArgs, TestArgs};
 
 const COORDINATOR_EXAMPLES: &str = "\
@@ -14,9 +15,9 @@ Examples:
       --min-parties 8 --deadline 600 --data mnist --data-dir data
 
 Parties compile the same algorithm with the same settings: run `fedround party` with the same
-SPEC, --set, --model, --data, --clients, --partition, --seed and --rounds. The coordinator reads
-no client's examples; of its own dataset it uses the test examples. --deadline is in real seconds
-here.
+SPEC, --set, --model, --data, --clients, --partition, --seed, --validation and --rounds. The
+coordinator reads no client's examples; of its own dataset it uses the test examples, and with
+--validation those that its clients would hold back. --deadline is in real seconds here.
 
 The folder of --state is a run folder: `fedround eval`, `predict` and `export` read it. To continue
 a run that was stopped, give the same command again. The SuperLink has to run with
@@ -110,6 +111,9 @@ pub(crate) struct PartyArgs {
     pub heartbeat: f64,
     #[command(flatten)]
     pub settings: SettingArgs,
+    /// Fraction of each client's training examples that is held back, as the coordinator's [default: none]
+    #[arg(long, help_heading = TESTS, value_name = "FRACTION")]
+    pub validation: Option<f64>,
     /// Seed, as the coordinator's [default: 1]
     #[arg(long, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub seed: Option<u64>,

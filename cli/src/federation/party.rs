@@ -32,7 +32,10 @@ const EVALUATION: &str = "Evaluation
 
 /// Runs the subcommand.
 pub(crate) fn party(catalog: &Catalog, args: &PartyArgs) -> Result<ExitCode, CliError> {
-    let tests = TestArgs::default();
+    let tests = TestArgs {
+        validation: args.validation,
+        ..TestArgs::default()
+    };
     let (settings, _) = resolve(&args.settings, &tests, args.spec.as_deref(), args.seed)?;
     let algorithm = catalog.algorithm(&settings.spec, &settings.hypers)?;
     // A centralized one has one client, whatever --clients says: number 0.

@@ -146,6 +146,36 @@ fn a_column_of_classes_or_clients_without_values_is_named_as_what_it_is() {
     }
 }
 
+/// A target that is something else, too, is a slip: every client would have one class, or there would be nothing to
+/// learn.
+#[test]
+fn a_target_is_neither_the_clients_nor_ignored() {
+    let place = Place::new();
+    place.write(
+        "sales.csv",
+        b"amount,shop,fraud\n1,a,yes\n2,b,no\n3,a,no\n4,b,yes\n",
+    );
+    let line = "--data csv:sales.csv --target-column fraud --clients 2 --partition iid";
+    for (flag, expected) in [
+        (
+            "--client-column fraud",
+            [
+                "column `fraud` is the target, and the option `client_column` names it, too",
+                "--client-column that of clients: change one of them",
+            ],
+        ),
+        (
+            "--ignore-column shop --ignore-column fraud",
+            [
+                "column `fraud` is the target, and the option `ignore` names it, too",
+                "leave this column out of --ignore-column",
+            ],
+        ),
+    ] {
+        fails(&place, &format!("run fedavg {line} {flag}"), &expected);
+    }
+}
+
 /// It is told before there is a run, which would have the name of the corrected command.
 #[test]
 fn only_images_are_augmented() {

@@ -6,7 +6,8 @@ use super::processes::Process;
 use crate::superlink::{SuperLink, until};
 use crate::support::{Place, SMALL, stderr};
 
-/// A party whose operator gave another seed, and one that has the states of another run.
+/// Parties whose operators gave another seed or another share for validation, and one that has the states of another
+/// run.
 pub fn both_sides_say_why_a_party_is_left_out(server: &SuperLink) {
     let place = Place::new();
     let link = format!("--superlink http://{}", server.address());
@@ -23,17 +24,25 @@ pub fn both_sides_say_why_a_party_is_left_out(server: &SuperLink) {
         Process::start(&place, &line).end()
     };
     let other = party("other", "--seed 2");
-    until("the party is online", || {
-        place.path("other/node.json").exists()
+    let held = party("held", "--validation 0.2");
+    until("the parties are online", || {
+        let online = |state: &str| place.path(&format!("{state}/node.json")).exists();
+        online("other") && online("held")
     });
     let text = stderr(&coordinate("first", "--patience 8"));
-    let why = "this party has the seed 2, the coordinator has 1";
-    assert_eq!(text.matches(why).count(), 1, "{text}");
+    let seed = "this party has the seed 2, the coordinator has 1";
+    let share = "this party has the share of validation examples 0.2, the coordinator has none; \
+                 give both the same --validation";
+    for why in [seed, share] {
+        assert_eq!(text.matches(why).count(), 1, "{text}");
+    }
     assert!(text.contains("nothing was trained"), "{text}");
     assert!(text.contains("a longer --patience"), "{text}");
     assert!(!text.contains("--dropout"), "{text}");
-    let text = stderr(&other.kill("-TERM"));
-    assert!(text.contains(&format!("refused: {why}")), "{text}");
+    for (party, why) in [(other, seed), (held, share)] {
+        let text = stderr(&party.kill("-TERM"));
+        assert!(text.contains(&format!("refused: {why}")), "{text}");
+    }
 
     let own = party("own", "");
     let output = coordinate("second", "");

@@ -74,6 +74,22 @@ fn a_party_knows_the_public_examples_of_the_whole_federation() {
     );
 }
 
+/// The coordinator compares the share with its own.
+#[test]
+fn a_party_holds_examples_back() {
+    let place = Place::new();
+    let line = format!(
+        "party per-fedavg {SMALL} --superlink http://127.0.0.1:1 --state p --host 0-4 --validation"
+    );
+    let text = stderr(&place.output(&format!("{line} 0.3")));
+    assert!(text.contains("is not approved; nothing was sent"), "{text}");
+    let text = place.failure(&format!("{line} 1.5"), 1);
+    assert!(
+        text.contains("validation: expected a fraction above 0 and below 1, found 1.5"),
+        "{text}"
+    );
+}
+
 #[test]
 fn a_centralized_algorithm_has_one_client() {
     let place = Place::new();

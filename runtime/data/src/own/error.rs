@@ -286,6 +286,19 @@ pub enum OwnDataError {
         /// The valid value that is closest, if one is close.
         nearest: Option<Box<str>>,
     },
+    /// The column of the classes is named for something else, too.
+    #[error(
+        "{}: column `{column}` is the target, and the option `{option}` names it, too",
+        path.display()
+    )]
+    TargetTwice {
+        /// The table.
+        path: PathBuf,
+        /// The column.
+        column: String,
+        /// The other option, `client_column` or `ignore`.
+        option: &'static str,
+    },
     /// A table has no column that is an input.
     #[error("{}: no column is left as an input", path.display())]
     NoInputs {

@@ -39,6 +39,9 @@ fn types_are_inferred_and_texts_encoded() {
         encoder.names(),
         ["age", "job=cook", "job=driver", "job=nurse"]
     );
+    let columns: Vec<_> = encoder.inputs().collect();
+    let jobs = ["cook", "driver", "nurse"].map(str::to_owned);
+    assert_eq!(columns, [("age", None), ("job", Some(&jobs[..]))]);
     let rows = inputs(&data);
     for row in rows.chunks(4) {
         assert_eq!(row[1..].iter().sum::<f32>(), 1.0);
@@ -87,6 +90,29 @@ fn a_column_names_the_clients() {
             .iter()
             .all(|s| s.train.len() == 8 && s.test.len() == 2)
     );
+}
+
+#[test]
+fn a_target_is_nothing_else() {
+    let root = folder(&[("t.csv", b"x,y\n1,a\n2,b\n")]);
+    let reading = || ReadOptions {
+        ignore: vec![],
+        ..of("y")
+    };
+    let clients = ReadOptions {
+        client_column: Some("y".to_owned()),
+        ..reading()
+    };
+    let ignored = ReadOptions {
+        ignore: vec!["x".to_owned(), "y".to_owned()],
+        ..reading()
+    };
+    for (reading, option) in [(clients, "client_column"), (ignored, "ignore")] {
+        assert_eq!(
+            message(&root, "csv:DIR/t.csv", reading),
+            format!("DIR/t.csv: column `y` is the target, and the option `{option}` names it, too")
+        );
+    }
 }
 
 #[test]

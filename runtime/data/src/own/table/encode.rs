@@ -109,6 +109,18 @@ impl TableEncoder {
         names.collect()
     }
 
+    /// The columns that become inputs, in the order of the inputs: the name of each, and its texts unless it holds
+    /// numbers.
+    pub fn inputs(&self) -> impl Iterator<Item = (&str, Option<&[String]>)> {
+        self.inputs.iter().map(|input| {
+            let texts = match &input.kind {
+                Kind::Number { .. } => None,
+                Kind::Texts(texts) => Some(texts.as_slice()),
+            };
+            (input.name.as_str(), texts)
+        })
+    }
+
     /// Appends the inputs of a row of the training or test table.
     pub(super) fn append(
         &self,

@@ -170,6 +170,17 @@ impl Roles {
         let client = client.map(|name| sheet.find(name)).transpose()?;
         let ignored = reading.ignore.iter().map(|name| sheet.find(name));
         let ignored = ignored.collect::<Result<Vec<_>, _>>()?;
+        let twice = [
+            ("client_column", client == Some(target)),
+            ("ignore", ignored.contains(&target)),
+        ];
+        if let Some((option, _)) = twice.into_iter().find(|(_, is)| *is) {
+            return Err(OwnDataError::TargetTwice {
+                path: sheet.path().to_path_buf(),
+                column: sheet.columns()[target].clone(),
+                option,
+            });
+        }
         let is_input = |i: &usize| *i != target && client != Some(*i) && !ignored.contains(i);
         let inputs: Vec<usize> = (0..sheet.columns().len()).filter(is_input).collect();
         match inputs.is_empty() {
