@@ -62,6 +62,8 @@ mod headings;
 mod hypers;
 mod inspect;
 mod interrupt;
+mod kept_model;
+mod kept_model_error;
 mod list;
 mod manual;
 mod model_args;
