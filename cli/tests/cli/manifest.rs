@@ -216,7 +216,10 @@ fn a_run_without_its_end_says_how_it_comes_to_a_model() {
         "help: if it is not being trained any more, `fedround resume out` finishes it",
     ]);
     let again = "help: `fedround resume out` writes it again";
-    for (bytes, what) in [(&b"short"[..], "it is no safetensors file"), (&b""[..], "it is empty")] {
+    for (bytes, what) in [
+        (&b"short"[..], "it is no safetensors file"),
+        (&b""[..], "it is empty"),
+    ] {
         place.write("out/model.safetensors", bytes);
         let damaged = format!("error: out/model.safetensors is damaged: {what}");
         fails([&damaged, again]);
