@@ -96,7 +96,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use burn::tensor::Device;
-use clap::Parser;
 use fedround_dsl::Registered;
 use fedround_models::{AnyTensor, Loss, Model, Task};
 
@@ -177,7 +176,7 @@ impl Cli {
         I: IntoIterator,
         I::Item: Into<OsString> + Clone,
     {
-        let args = match Args::try_parse_from(args) {
+        let args = match Args::read(args) {
             Ok(args) => args,
             Err(error) => {
                 let error = usage_advice::of_usage(error, &self.0.registry);
