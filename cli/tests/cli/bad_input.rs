@@ -177,7 +177,8 @@ fn negative_numbers_are_told_what_is_expected() {
         ),
         ("--dropout -0.5", "dropout: expected a probability"),
     ] {
-        fails(&place, &format!("run fedavg {given}"), &[expected]);
+        let text = place.failure(&format!("run fedavg {given}"), 1);
+        assert!(text.contains(expected), "{given}: {text}");
     }
     let unknown = "run fedavg --data nothing-near";
     fails(&place, unknown, &["csv:FILE, parquet:FILE, npy:X,Y"]);
