@@ -76,6 +76,7 @@ fn help(error: &CliError) -> Option<String> {
         CliError::Federation(error) => return error.help(),
         CliError::Compare(error) => error.help(),
         CliError::SeveralRuns(found) => found.help(),
+        CliError::KeptModel(error) => error.help(),
         CliError::Experiment { source, kept } => return of_run(source, kept.as_ref()),
         CliError::OwnDataOption { flag } => {
             format!("leave {flag} out, or name other data with --data")

@@ -1,8 +1,9 @@
 //! The command line: the subcommands of `fedround`, and the arguments of those that have no module for them.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap::{Args as ClapArgs, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::bench::BenchArgs;
 use crate::compare::CompareArgs;
@@ -46,6 +47,34 @@ Errors go to stderr. Exit codes: 0 done, 1 bad input or a failed run, 2 wrong us
 pub(crate) struct Args {
     #[command(subcommand)]
     pub command: Command,
+}
+
+impl Args {
+    /// Reads a command line, of which the first word is the program's name. A negative number after a switch is its
+    /// value: that the number is wrong says more than that no switch is called so.
+    pub fn read<I>(words: I) -> Result<Self, clap::Error>
+    where
+        I: IntoIterator,
+        I::Item: Into<OsString> + Clone,
+    {
+        let mut command = with_negative_numbers(Self::command());
+        let mut matches = command.try_get_matches_from_mut(words)?;
+        let read = Self::from_arg_matches_mut(&mut matches);
+        read.map_err(|error| error.format(&mut command))
+    }
+}
+
+/// A command whose switches, and those of its subcommands, may have a negative number as their value.
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    let of_switch = |arg: clap::Arg| {
+        let is_switch = arg.get_long().is_some() && arg.get_action().takes_values();
+        match is_switch {
+            true => arg.allow_negative_numbers(true),
+            false => arg,
+        }
+    };
+    let command = command.mut_args(of_switch);
+    command.mut_subcommands(with_negative_numbers)
 }
 
 #[derive(Debug, Subcommand)]
@@ -166,8 +195,6 @@ pub(crate) enum Listing {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     /// What is written below the options has its own lines, which the help would break a second time.

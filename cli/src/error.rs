@@ -29,6 +29,7 @@ use crate::drawing::DrawingError;
 use crate::export_format::ExportFormatError;
 #[cfg(feature = "flower")]
 use crate::federation::FederationError;
+use crate::kept_model_error::KeptModelError;
 use crate::new::NewError;
 use crate::predict_error::PredictError;
 use crate::reproduce::ReproduceError;
@@ -156,6 +157,9 @@ pub(crate) enum CliError {
     /// A file of a run is not as the run left it.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
+    /// A run has no model, or a damaged one.
+    #[error(transparent)]
+    KeptModel(#[from] KeptModelError),
     #[error("--checkpoint: {0}")]
     CheckpointEvery(#[from] CheckpointEveryError),
     #[error("`{}` holds no run: expected its config.toml or checkpoints", dir.display())]

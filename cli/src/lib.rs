@@ -62,6 +62,8 @@ mod headings;
 mod hypers;
 mod inspect;
 mod interrupt;
+mod kept_model;
+mod kept_model_error;
 mod list;
 mod manual;
 mod model_args;
@@ -94,7 +96,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use burn::tensor::Device;
-use clap::Parser;
 use fedround_dsl::Registered;
 use fedround_models::{AnyTensor, Loss, Model, Task};
 
@@ -175,7 +176,7 @@ impl Cli {
         I: IntoIterator,
         I::Item: Into<OsString> + Clone,
     {
-        let args = match Args::try_parse_from(args) {
+        let args = match Args::read(args) {
             Ok(args) => args,
             Err(error) => {
                 let error = usage_advice::of_usage(error, &self.0.registry);

@@ -35,7 +35,12 @@ struct Prediction {
 /// Runs the subcommand.
 pub(crate) fn predict(catalog: &Catalog, args: &PredictArgs) -> Result<(), CliError> {
     let trained = TrainedRun::open(&args.run, args.data_dir.clone())?;
-    let encoding = trained.encoding()?;
+    let mut encoding = trained.encoding()?;
+    if let InputValues::Table(table) = &mut encoding.values
+        && trained.settings.reading.fills_gaps()
+    {
+        *table = table.clone().filling_numbers();
+    }
     let run = catalog.model_run(&trained.settings, &encoding);
     let of_texts = matches!(&run, Err(error) if needs_texts(error));
     let mut run = match encoding.values {

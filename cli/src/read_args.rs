@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use fedround::experiment::DATA_SEED;
+use fedround_data::own::Missing;
 use fedround_data::{
     DataError, DataLocation, DataSpec, Dataset, DatasetInfo, InputEncoding, ReadOptions,
 };
@@ -89,6 +90,11 @@ impl ReadArgs {
         let mut flags = flags.into_iter();
         let (key, _) = flags.find(|(key, value)| file.get(key) != Some(value))?;
         Some(format!("--{}", key.replace('_', "-")))
+    }
+
+    /// Whether missing numbers of a table are filled.
+    pub fn fills_gaps(&self) -> bool {
+        matches!(parse(&self.missing), Ok(Some(Missing::Fill)))
     }
 
     fn table(&self) -> toml::Table {

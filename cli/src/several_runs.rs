@@ -41,12 +41,30 @@ pub(crate) fn has_ended(status: &str) -> bool {
     ["complete", "failed"].contains(&status)
 }
 
+/// What writes the results of the runs in a folder.
+pub(crate) fn written_by(dir: &Path) -> String {
+    let dir = quoted(&dir.display().to_string());
+    format!(
+        "the `fedround compare`, `sweep` or `reproduce` command of the folder, given again with --out {dir}, writes its {COMPARISON} again"
+    )
+}
+
+/// What one run was wanted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// Its model, or its settings.
+    Model,
+    /// To go on.
+    Resumed,
+    /// A page, which there is of several runs, too, with what they come to.
+    Page,
+}
+
 /// The folders of several runs in one folder, which is no run itself.
 #[derive(Debug)]
 pub(crate) struct SeveralRuns {
     dir: PathBuf,
-    /// Whether a run was to go on.
-    resumed: bool,
+    wanted: Wanted,
     /// How many there are.
     runs: usize,
     /// The folder of one of them: of a chosen candidate, if values were tried.
@@ -59,9 +77,8 @@ pub(crate) struct SeveralRuns {
 }
 
 impl SeveralRuns {
-    /// Those in a folder, where one run was expected, to be `resumed` or not; `None` if it is the folder of a run, or
-    /// holds none.
-    pub fn below(dir: &Path, resumed: bool) -> Option<Self> {
+    /// Those in a folder, where one run was `wanted`; `None` if it is the folder of a run, or holds none.
+    pub fn below(dir: &Path, wanted: Wanted) -> Option<Self> {
         if dir.join(CONFIG).exists() {
             return None;
         }
@@ -87,7 +104,7 @@ impl SeveralRuns {
         Some(Self {
             all_ended,
             dir: dir.to_owned(),
-            resumed,
+            wanted,
             runs: runs.len(),
             chosen: chosen && best.is_some(),
             example: best.unwrap_or(first),
@@ -98,13 +115,20 @@ impl SeveralRuns {
     /// What to do.
     pub fn help(&self) -> String {
         let run = quoted(&self.example.display().to_string());
-        match &self.command {
-            _ if self.resumed && self.all_ended => format!(
+        let one = match self.chosen {
+            true => format!("name one of them: {run} has the chosen values"),
+            false => format!("name one of them, such as {run}"),
+        };
+        match (self.wanted, &self.command) {
+            (Wanted::Resumed, _) if self.all_ended => format!(
                 "all of them have ended; `fedround resume {run} --rounds N` trains one for more rounds"
             ),
-            Some(command) if self.resumed => format!("`{command}` goes on with them"),
-            _ if self.chosen => format!("name one of them: {run} has the chosen values"),
-            _ => format!("name one of them, such as {run}"),
+            (Wanted::Resumed, Some(command)) => format!("`{command}` goes on with them"),
+            (Wanted::Page, _) => {
+                let all = written_by(&self.dir);
+                format!("{one}, for a page about one run; for a page about all of them, {all}")
+            }
+            (Wanted::Resumed | Wanted::Model, _) => one,
         }
     }
 }

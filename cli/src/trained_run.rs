@@ -8,18 +8,19 @@ use std::sync::Arc;
 use fedround::Auxiliaries;
 use fedround::experiment::{Keep, Run};
 use fedround_data::{DataLocation, Dataset, InputEncoding, Partition};
-use fedround_models::{AuxiliaryTask, Leaf, Task, Weights, WeightsError};
+use fedround_models::{AuxiliaryTask, Leaf, Task, WeightsError};
 
 use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::error::CliError;
+use crate::kept_model::{self, weights_error};
 use crate::read_args::ReadArgs;
 use crate::run::{
     CLIENTS, CONFIG, INPUTS, MODEL, Manifest, SUMMARY, SettingArgs, TestArgs, check_like,
     client_file,
 };
 use crate::settings::Settings;
-use crate::several_runs::SeveralRuns;
+use crate::several_runs::{SeveralRuns, Wanted};
 
 /// The folder of a run.
 pub(crate) struct TrainedRun {
@@ -40,7 +41,7 @@ impl TrainedRun {
     /// Reads the run's settings, with another folder of datasets if there is one. What it trained on is the CPU's here,
     /// and what it started from no longer matters.
     pub fn open(dir: &Path, data_dir: Option<PathBuf>) -> Result<Self, CliError> {
-        if let Some(found) = SeveralRuns::below(dir, false) {
+        if let Some(found) = SeveralRuns::below(dir, Wanted::Model) {
             return Err(CliError::SeveralRuns(Box::new(found)));
         }
         let manifest = match dir.join(CONFIG).exists() {
@@ -229,7 +230,7 @@ impl TrainedRun {
     ) -> Result<Vec<Vec<f32>>, CliError> {
         let mut values = vec![None; leaves.len()];
         for file in self.files(client)? {
-            let weights = Weights::read(&file, &[]).map_err(weights_error)?;
+            let weights = kept_model::read(&self.dir, &file)?;
             let fitted = match weights.fit(leaves) {
                 // A client may have none of the tensors that are asked for to itself.
                 Err(WeightsError::Nothing { .. }) => continue,
@@ -262,9 +263,7 @@ impl TrainedRun {
         let server = Some(MODEL.to_owned()).filter(|file| needed || self.has(file));
         let mut files = vec![];
         for file in own.into_iter().chain(server) {
-            if let Some(manifest) = &self.manifest {
-                manifest.check(&self.dir, &file)?;
-            }
+            kept_model::check(&self.dir, self.manifest.as_ref(), &file)?;
             files.push(self.dir.join(file));
         }
         Ok(files)
@@ -290,8 +289,4 @@ fn resolved(place: DataLocation) -> DataLocation {
         DataLocation::Parquet(files) => DataLocation::Parquet(all(files)),
         DataLocation::Arrays(files) => DataLocation::Arrays(all(files)),
     }
-}
-
-fn weights_error(error: WeightsError) -> CliError {
-    fedround::experiment::ExperimentError::from(error).into()
 }

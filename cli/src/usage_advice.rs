@@ -6,8 +6,12 @@ use fedround_dsl::Registry;
 use crate::aliases;
 
 /// The error of a command line. If an unknown switch is the name of a hyper-parameter, as in `--lr 0.1`, its
-/// tip says what to write instead.
+/// tip says what to write instead. Of a negative number where a count or a seed is expected, it says the range.
 pub(crate) fn of_usage(mut error: clap::Error, registry: &Registry) -> clap::Error {
+    if let Some(tip) = negative(&error) {
+        let tips = ContextValue::StyledStrs(vec![tip.into()]);
+        error.insert(ContextKind::Suggested, tips);
+    }
     if let Some(tip) = hyper_switch(&error, registry) {
         // clap's own would be a similar switch, or to pass it as a value. One that only is longer may be meant:
         // `--target` for `--target-column`.
@@ -18,6 +22,21 @@ pub(crate) fn of_usage(mut error: clap::Error, registry: &Registry) -> clap::Err
         error.insert(ContextKind::Suggested, tips);
     }
     error
+}
+
+/// What a switch takes that was given a negative whole number, and does not take it.
+fn negative(error: &clap::Error) -> Option<String> {
+    if error.kind() != ErrorKind::ValueValidation {
+        return None;
+    }
+    let of = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let number: i128 = of(ContextKind::InvalidValue)?.parse().ok()?;
+    // Behind it stands the name of its value.
+    let switch = of(ContextKind::InvalidArg)?.split_whitespace().next()?;
+    (number < 0).then(|| format!("{switch} takes a whole number that is not negative"))
 }
 
 /// Whether the similar switch that clap suggests begins with the unknown one.

@@ -9,8 +9,9 @@ use serde::Serialize;
 
 use crate::config::Config;
 use crate::error::CliError;
-use crate::run::{MODEL, Manifest, last_checkpoint};
-use crate::several_runs::SeveralRuns;
+use crate::kept_model;
+use crate::run::{CONFIG, MODEL, Manifest, last_checkpoint};
+use crate::several_runs::{SeveralRuns, Wanted};
 
 /// The name of the rules of torchvision's ResNets.
 const TORCHVISION: &str = "torchvision-resnet";
@@ -26,14 +27,19 @@ pub(crate) fn source(
     let file = match path.is_dir() {
         true => {
             if let Some(found) =
-                SeveralRuns::below(&path, false).filter(|_| !path.join(MODEL).exists())
+                SeveralRuns::below(&path, Wanted::Model).filter(|_| !path.join(MODEL).exists())
             {
                 return Err(CliError::SeveralRuns(Box::new(found)));
             }
-            if let Some(manifest) = Manifest::of_trained(&path)? {
-                manifest.check(&path, MODEL)?;
+            let (manifest, file) = (Manifest::of_trained(&path)?, path.join(MODEL));
+            // Somebody's own folder may have such a file, too.
+            if manifest.is_some() || path.join(CONFIG).exists() {
+                kept_model::check(&path, manifest.as_ref(), MODEL)?;
+                if manifest.is_none() {
+                    kept_model::read(&path, &file)?;
+                }
             }
-            path.join(MODEL)
+            file
         }
         false => path,
     };

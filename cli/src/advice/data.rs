@@ -13,6 +13,9 @@ pub(super) fn of_data(error: &DataError) -> Option<&'static str> {
         }
         DataError::Own(error) => return of_own_data(error),
         DataError::Image { .. } => BROKEN,
+        DataError::Empty { .. } => {
+            "at least one example is needed: of a table, a row below the header"
+        }
         // The message says it. A model that is there already is of no use for other data than its own.
         DataError::Read { .. } | DataError::OtherClass { .. } | DataError::OtherInputs { .. } => {
             return None;
@@ -24,6 +27,13 @@ pub(super) fn of_data(error: &DataError) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_table_without_rows_needs_rows() {
+        let path = "head.csv".into();
+        let advice = of_data(&DataError::Empty { path });
+        assert!(advice.is_some_and(|text| text.contains("a row below the header")));
+    }
 
     #[test]
     fn other_data_is_no_help_for_a_model_that_is_there() {

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use fedround_names::did_you_mean;
 
+use crate::several_runs::written_by;
+
 /// Why a comparison stopped.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CompareError {
@@ -73,6 +75,9 @@ pub(crate) enum CompareError {
     },
     #[error("{}: {message}", path.display())]
     Read { path: PathBuf, message: String },
+    /// The file of a comparison's results is damaged.
+    #[error("{}: expected the results of several runs: {message}", path.display())]
+    Results { path: PathBuf, message: String },
     #[error("{failed} of {runs} runs failed")]
     Failed {
         failed: usize,
@@ -111,6 +116,10 @@ impl CompareError {
                 "choose another --out, or the settings of the runs that are there"
             }
             Self::Read { .. } => "delete the run's folder to run it again",
+            Self::Results { path, .. } => {
+                let dir = path.parent().unwrap_or(path);
+                return format!("{}; no run that has ended is run again", written_by(dir));
+            }
             Self::Failed { dir, .. } => {
                 let dir = dir.display();
                 return format!(

@@ -20,7 +20,8 @@ use crate::run::LAST_PHASE;
 use crate::terminal::{in_rounds, tell};
 
 /// Trains all runs as far as their candidates come, until Ctrl-C, and reads what came of it. What an
-/// earlier call has trained is not trained again.
+/// earlier call has trained is not trained again. A run that it has trained for longer than its candidate comes now is
+/// read as it was then, so that all runs of a candidate have as many rounds.
 pub(super) fn train_by_halving(
     halving: Halving,
     catalog: &Catalog,
@@ -32,11 +33,14 @@ pub(super) fn train_by_halving(
     let Output { dir, quiet, .. } = output;
     let all = cells.iter().map(|cell| cell.entrant + 1).max().unwrap_or(0);
     let mut left: Vec<usize> = (0..all).collect();
+    // After how many rounds each candidate was judged last.
+    let mut judged = vec![usize::MAX; all];
     for rung in halving.rungs(all) {
         if !quiet {
             let (n, rounds) = (left.len(), in_rounds(rung.rounds));
             tell!("halving: {n} of {all} candidates, each to {rounds}");
         }
+        left.iter().for_each(|&i| judged[i] = rung.rounds);
         let mut missing = vec![None; cells.len()];
         for (i, cell) in cells.iter_mut().enumerate() {
             if !left.contains(&cell.entrant) || reached(records[i].as_ref(), rung.rounds) {
@@ -50,11 +54,16 @@ pub(super) fn train_by_halving(
         }
         train(catalog, &missing, cells, records, output)?;
         if stop_requested() {
-            return Ok(());
+            break;
         }
         let next = rung.candidates.div_ceil(halving.keep_one_in);
         if rung.candidates > 1 && !in_early_phase(records, rung.rounds) {
             left = best(left, next, cells, records, rung.rounds);
+        }
+    }
+    for (cell, record) in cells.iter().zip(records) {
+        if let Some(run) = record {
+            *run = run.at(judged[cell.entrant]);
         }
     }
     Ok(())
@@ -92,7 +101,7 @@ fn best(
 ) -> Vec<usize> {
     let score = |candidate: usize| {
         let own = runs_of(candidate, cells, records).into_iter();
-        let own: Option<Vec<f64>> = own.map(|run| until(run?, rounds)).collect();
+        let own: Option<Vec<f64>> = own.map(|run| until(&run?.at(rounds), rounds)).collect();
         Spread::of(own?).map(|spread| spread.mean)
     };
     let mut scored: Vec<(usize, Option<f64>)> = left.into_iter().map(|i| (i, score(i))).collect();

@@ -64,6 +64,9 @@ pub(crate) struct Line {
     pub bytes_down: u64,
     #[serde(default)]
     pub bytes_across: u64,
+    /// Of training.
+    #[serde(default)]
+    pub seconds: f64,
     /// Bytes in all directions, of this round and of all rounds before it.
     #[serde(skip)]
     pub bytes: u64,
@@ -73,6 +76,11 @@ impl Line {
     /// The bytes of all directions.
     pub fn sent(&self) -> u64 {
         self.bytes_up + self.bytes_down + self.bytes_across
+    }
+
+    /// Whether the models were tested after the round.
+    pub fn is_evaluated(&self) -> bool {
+        self.accuracy.or(self.validation_accuracy).is_some()
     }
 
     /// The accuracy of what the algorithm trains, if it is of these models.

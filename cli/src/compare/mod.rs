@@ -1,6 +1,7 @@
 //! `fedround compare`: a grid of runs, its table and its plots.
 
 mod args;
+mod at_round;
 mod candidate_table;
 mod cells;
 mod conflicts;

@@ -1,7 +1,8 @@
 //! The part of a report on the algorithm and its data: the algorithm's box, its drawing, and the examples
 //! of each client.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -18,12 +19,29 @@ use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::data::holdings;
 use crate::error::CliError;
-use crate::run::{CONFIG, Job, SettingArgs, TestArgs};
+use crate::run::{CONFIG, Job, SettingArgs, TestArgs, check_unchanged};
 use crate::settings::Settings;
 use crate::terminal::grouped;
 
 /// Clients whose examples are drawn.
 const CLIENTS: usize = 400;
+
+/// An algorithm, by one of its runs.
+pub(super) struct Algorithm {
+    pub name: String,
+    /// The run's folder.
+    pub dir: PathBuf,
+    /// The run's, to be compiled here.
+    pub settings: Settings,
+}
+
+impl Algorithm {
+    /// Whether another one reads the same data in the same way.
+    fn reads_as(&self, other: &Self) -> bool {
+        let (own, other) = (&self.settings, &other.settings);
+        own.data == other.data && own.reading == other.reading
+    }
+}
 
 /// The settings of a run, to be compiled here whatever it was trained on.
 pub(super) fn settings(dir: &Path) -> Result<Settings, CliError> {
@@ -38,25 +56,24 @@ pub(super) fn settings(dir: &Path) -> Result<Settings, CliError> {
     Settings::over(config, &flags, &tests, None, None)
 }
 
-/// The sections about the data and about algorithms, each with the settings of one of its runs.
-pub(super) fn sections(catalog: &Catalog, algorithms: &[(String, Settings)]) -> Vec<Markup> {
-    let Some((_, first)) = algorithms.first() else {
+/// The sections about the data and about algorithms.
+pub(super) fn sections(catalog: &Catalog, algorithms: &[Algorithm]) -> Vec<Markup> {
+    let Some(first) = algorithms.first() else {
         return vec![];
     };
-    let data = match first.load() {
+    let one = algorithms.len() == 1;
+    let title = if one { "Algorithm" } else { "Algorithms" };
+    let data = match data_of_runs(algorithms, first) {
         Ok(data) => data,
-        Err(error) => {
-            let why =
-                format!("The data could not be read here, so that this is not known: {error}");
+        Err(why) => {
             return vec![
                 section("Who has what", missing(&why)),
-                section("Algorithm", missing(&why)),
+                section(title, missing(&why)),
             ];
         }
     };
-    let one = algorithms.len() == 1;
     let (mut boxes, mut held) = (vec![], None);
-    for (name, settings) in algorithms {
+    for Algorithm { name, settings, .. } in algorithms {
         boxes.push(match Job::new(catalog, settings, data.clone()) {
             Ok(job) => {
                 held = held.or_else(|| Some((settings, Held::of_clients(&job, data.classes)?)));
@@ -67,9 +84,8 @@ pub(super) fn sections(catalog: &Catalog, algorithms: &[(String, Settings)]) -> 
     }
     let held = match held {
         Some(held) => Ok(held),
-        None => Held::as_dealt(first, &data).map(|held| (first, held)),
+        None => Held::as_dealt(&first.settings, &data).map(|held| (&first.settings, held)),
     };
-    let title = if one { "Algorithm" } else { "Algorithms" };
     vec![
         section(
             "Who has what",
@@ -80,6 +96,21 @@ pub(super) fn sections(catalog: &Catalog, algorithms: &[(String, Settings)]) -> 
         ),
         section(title, html! { @for one in boxes { (one) } }),
     ]
+}
+
+/// The data of the first run, or why it is not known: it may be gone, or it may no longer be what the runs were
+/// trained on. Of other examples, a partition would pass for that of the runs.
+fn data_of_runs(algorithms: &[Algorithm], first: &Algorithm) -> Result<Arc<Dataset>, String> {
+    let data = first.settings.load().map_err(|error| {
+        format!("The data could not be read here, so that this is not known: {error}")
+    })?;
+    let same = algorithms.iter().filter(|own| own.reads_as(first));
+    for Algorithm { dir, settings, .. } in same {
+        check_unchanged(dir, settings.data.name(), &data).map_err(|error| {
+            format!("The data has changed since, so that this is not known: {error}")
+        })?;
+    }
+    Ok(data)
 }
 
 /// The training examples that clients have.

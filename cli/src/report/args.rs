@@ -16,7 +16,7 @@ The page is one file that needs no network, so that it can be sent to somebody. 
 configuration and the command, the results, learning curves, accuracies of classes and clients,
 who has which examples, what was sent, and the algorithm with its drawing. Curves of several seeds
 have bands: Student's 95 % intervals of the mean. The data is read again to see who has what; if it
-is not there, the page says so and has the rest.
+is not there or has changed since the run, the page says so and has the rest.
 
 With --format, the folder may also be one of `fedround inspect`, of which there is no page.";
 

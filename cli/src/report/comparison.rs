@@ -7,11 +7,14 @@ use std::path::Path;
 use fedround_metrics::progress::Point;
 use maud::{Markup, html};
 
+use super::algorithm::Algorithm;
 use super::charts::{Group, chart, legend, over_rounds};
 use super::page::{self, code, missing, section, table};
 use super::{algorithm, measures, phases, privacy, tiles};
 use crate::catalog::Catalog;
-use crate::compare::{COMPARISON, Comparison, Line, Quantity, Record, Row, RunRow, Spread, tables};
+use crate::compare::{
+    COMPARISON, CompareError, Comparison, Line, Quantity, Record, Row, RunRow, Spread, tables,
+};
 use crate::error::CliError;
 use crate::plot::{Axis, Chart, Series};
 use crate::reproduce::TABLE;
@@ -22,7 +25,10 @@ use crate::terminal::percent;
 pub(super) fn page(catalog: &Catalog, dir: &Path) -> Result<Markup, CliError> {
     let path = dir.join(COMPARISON);
     let text = fs::read_to_string(&path).map_err(CliError::io("read", &path))?;
-    let numbers: Comparison = serde_json::from_str(&text)?;
+    let numbers: Comparison = serde_json::from_str(&text).map_err(|error| {
+        let (path, message) = (path.clone(), error.to_string());
+        CompareError::Results { path, message }
+    })?;
     let groups = groups(dir, &numbers)?;
     let names: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
     let title = format!("{} on {}", names.join(", "), numbers.data);
@@ -48,15 +54,10 @@ pub(super) fn page(catalog: &Catalog, dir: &Path) -> Result<Markup, CliError> {
     sections.extend(privacy::of_groups(&groups));
     sections.extend(classes(&groups));
     sections.extend(clients(&groups, &numbers));
-    let mut settings = vec![];
-    for group in &groups {
-        let row = numbers.runs.iter().find(|row| row.algorithm == group.name);
-        if let Some(row) = row.filter(|row| dir.join(&row.folder).is_dir()) {
-            let own = algorithm::settings(&dir.join(&row.folder))?;
-            settings.push((group.name.clone(), own));
-        }
-    }
-    sections.extend(algorithm::sections(catalog, &settings));
+    sections.extend(algorithm::sections(
+        catalog,
+        &algorithms(dir, &numbers, &groups)?,
+    ));
     sections.push(section("Runs", runs(&numbers)));
     sections.push(section(
         "Command",
@@ -83,6 +84,27 @@ fn groups(dir: &Path, numbers: &Comparison) -> Result<Vec<Group>, CliError> {
         })
     };
     numbers.algorithms.iter().map(group).collect()
+}
+
+/// The algorithms of which there is a run, each by its first one.
+fn algorithms(
+    dir: &Path,
+    numbers: &Comparison,
+    groups: &[Group],
+) -> Result<Vec<Algorithm>, CliError> {
+    let mut found = vec![];
+    for Group { name, .. } in groups {
+        let row = numbers.runs.iter().find(|row| row.algorithm == *name);
+        let run = row.map(|row| dir.join(&row.folder));
+        if let Some(run) = run.filter(|run| run.is_dir()) {
+            found.push(Algorithm {
+                name: name.clone(),
+                settings: algorithm::settings(&run)?,
+                dir: run,
+            });
+        }
+    }
+    Ok(found)
 }
 
 /// The tables that the command prints.

@@ -24,7 +24,7 @@ use crate::drawing::convert_all;
 use crate::error::CliError;
 use crate::files::{json, write_text};
 use crate::run::CONFIG;
-use crate::several_runs::SeveralRuns;
+use crate::several_runs::{SeveralRuns, Wanted};
 use crate::terminal::{print, tell};
 
 /// The page's file in the folder.
@@ -81,7 +81,7 @@ pub(super) fn write(catalog: &Catalog, dir: &Path) -> Result<PathBuf, CliError> 
     } else if dir.join(CONFIG).exists() {
         run::page(catalog, dir)?
     } else {
-        return Err(match SeveralRuns::below(dir, false) {
+        return Err(match SeveralRuns::below(dir, Wanted::Page) {
             // A comparison that was killed has not written what its runs come to.
             Some(found) => CliError::SeveralRuns(Box::new(found)),
             None => CliError::NothingToReport {

@@ -6,6 +6,7 @@ use std::path::Path;
 use maud::{Markup, html};
 use serde_json::Value as Json;
 
+use super::algorithm::Algorithm;
 use super::charts::{Group, chart, plot};
 use super::page::{self, code, facts, missing, section, table};
 use super::tiles;
@@ -62,8 +63,12 @@ pub(super) fn page(catalog: &Catalog, dir: &Path) -> Result<Markup, CliError> {
         let body = html! { p.note { (about) } (tiles::clients(&record.client_accuracy, &losses)) };
         sections.push(section("Clients", body));
     }
-    let name = settings.spec.clone();
-    sections.extend(algorithm::sections(catalog, &[(name, settings)]));
+    let own = Algorithm {
+        name: settings.spec.clone(),
+        dir: dir.to_owned(),
+        settings,
+    };
+    sections.extend(algorithm::sections(catalog, &[own]));
     sections.push(section("Results", results(dir)?));
     sections.push(section("Configuration", configuration(dir)?));
     Ok(page::page(&title, &about, sections))

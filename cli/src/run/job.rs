@@ -162,6 +162,13 @@ impl Job {
         })
     }
 
+    /// The round in which the goal was reached, if that made later ones unnecessary.
+    pub(super) fn ending_goal(&self) -> Option<usize> {
+        let (done, left) = self.rounds();
+        let goal = self.run.report().goal_round;
+        goal.filter(|_| done + left < self.settings.rounds)
+    }
+
     /// The rounds that are complete, and those that are left.
     pub(super) fn rounds(&self) -> (usize, usize) {
         (self.run.report().rounds(), self.run.rounds_left())

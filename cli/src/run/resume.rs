@@ -23,7 +23,7 @@ use crate::config_difference::{FREE, difference};
 use crate::error::CliError;
 use crate::interrupt::listen;
 use crate::settings::Settings;
-use crate::several_runs::SeveralRuns;
+use crate::several_runs::{SeveralRuns, Wanted};
 use crate::terminal::{in_rounds, tell};
 use crate::weights;
 
@@ -74,7 +74,11 @@ pub(crate) fn resume(catalog: &Catalog, args: &ResumeArgs) -> Result<ExitCode, C
     let progress = Progress::of_run(&settings, dir, parameters, args.quiet);
     if !args.quiet {
         let (after, left) = (in_rounds(done), in_rounds(left));
-        progress.note(&format!("goes on after {after}; {left} left"));
+        let why = match job.ending_goal() {
+            Some(round) => format!(", because the goal was reached in round {round}"),
+            None => String::new(),
+        };
+        progress.note(&format!("goes on after {after}; {left} left{why}"));
     }
     let clock = Clock { started, before };
     if let Some(found) = &found
@@ -93,7 +97,7 @@ fn is_there(path: &Path) -> bool {
 fn check_resumable(dir: &Path) -> Result<(), CliError> {
     let has = |file: &str| is_there(&dir.join(file));
     if !has(CONFIG) && !has(checkpoints::CHECKPOINTS) {
-        return Err(match SeveralRuns::below(dir, true) {
+        return Err(match SeveralRuns::below(dir, Wanted::Resumed) {
             Some(found) => CliError::SeveralRuns(Box::new(found)),
             None => CliError::NoRun {
                 dir: dir.to_owned(),

@@ -223,6 +223,19 @@ fn a_forgotten_kind_is_told_before_options_that_do_not_fit() {
     );
 }
 
+/// No other data helps a table of one's own.
+#[test]
+fn a_table_of_a_header_alone_needs_rows() {
+    let place = Place::new();
+    place.write("head.csv", b"amount,fraud\n");
+    let line = "run fedavg --data csv:head.csv --target-column fraud";
+    let text = place.failure(line, 1);
+    for part in ["head.csv holds no examples", "a row below the header"] {
+        assert!(text.contains(part), "{text}");
+    }
+    assert!(!text.contains("synth-digits"), "{text}");
+}
+
 /// Data of one's own is read before anything is connected or written, by every command that trains on it.
 #[test]
 fn own_data_is_checked_by_every_command_that_trains() {

@@ -156,6 +156,34 @@ fn hypers_are_checked() {
     fails(&place, "run fedprox --set fed_av.lr=1", &["fed_av.lr"]);
 }
 
+/// A negative number is a value, and no switch.
+#[test]
+fn negative_numbers_are_told_what_is_expected() {
+    let place = Place::new();
+    for switch in ["--seed", "--rounds", "--clients", "--partition-seed"] {
+        let text = place.failure(&format!("run fedavg {switch} -1"), 2);
+        let tip = format!("tip: {switch} takes a whole number that is not negative");
+        for part in ["invalid value '-1'", &tip] {
+            assert!(text.contains(part), "{switch}: {text}");
+        }
+        assert!(!text.contains("'-- -1'"), "{text}");
+    }
+    let text = place.failure("sweep fedavg --grid lr=1 --seeds -2", 2);
+    assert!(text.contains("tip: --seeds takes"), "{text}");
+    for (given, expected) in [
+        (
+            "--deadline -1",
+            "deadline: expected seconds above 0, found -1",
+        ),
+        ("--dropout -0.5", "dropout: expected a probability"),
+    ] {
+        let text = place.failure(&format!("run fedavg {given}"), 1);
+        assert!(text.contains(expected), "{given}: {text}");
+    }
+    let unknown = "run fedavg --data nothing-near";
+    fails(&place, unknown, &["csv:FILE, parquet:FILE, npy:X,Y"]);
+}
+
 #[test]
 fn usage_is_exit_code_2() {
     let place = Place::new();

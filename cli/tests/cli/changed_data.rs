@@ -115,6 +115,40 @@ fn changed_images_are_noticed() {
     place.success("resume out --quiet");
 }
 
+/// A page about a run does not show how other examples would be dealt.
+#[test]
+fn a_page_about_changed_data_shows_no_partition() {
+    let place = Place::new();
+    let write = |rows| place.write("tr.csv", table(["cat", "dog"], rows).as_bytes());
+    let page = |dir: &str| {
+        place.success(&format!("report {dir}"));
+        place.text(&format!("{dir}/report.html"))
+    };
+    let dealt = "training examples of tr.csv, dealt to 2 clients";
+    write(80);
+    let run = TABLES.replace("csv:tr.csv,te.csv", "csv:tr.csv");
+    place.success(&run);
+    let both = run.replace("run fedavg", "compare fedavg fedprox");
+    place.success(&both.replace("--out out", "--seeds 1 --out both"));
+    let all = [("out", "out"), ("both", "both/fedavg-seed1")];
+    all.iter()
+        .for_each(|(dir, _)| assert!(page(dir).contains(dealt), "{dir}"));
+
+    write(60);
+    for (dir, run) in all {
+        let page = page(dir);
+        let why = format!(
+            "The data has changed since, so that this is not known: `tr.csv` is no longer what {run} was trained on"
+        );
+        assert_eq!(page.matches(&why).count(), 2, "{dir}");
+        assert!(!page.contains(dealt), "{dir}");
+        assert!(page.contains("Curves"), "{dir}");
+    }
+    write(80);
+    all.iter()
+        .for_each(|(dir, _)| assert!(page(dir).contains(dealt), "{dir}"));
+}
+
 /// In another division, examples that the model was trained on would be tests.
 #[test]
 fn data_that_has_moved_is_still_the_runs_own() {

@@ -136,8 +136,22 @@ fn the_folder_of_several_runs_has_no_weights_and_needs_its_results_for_a_page() 
     };
     fails(&format!("run fedavg {SMALL} --weights out --out next"));
     place.success("report out");
+    let results = place.text("out/comparison.json");
     fs::remove_file(place.path("out/comparison.json")).unwrap();
     fails("report out");
+    let cure = "the `fedround compare`, `sweep` or `reproduce` command of the folder, given again with --out out, \
+                writes its comparison.json again";
+    assert!(place.failure("report out", 1).contains(cure));
+
+    // A file that cannot be read was not to be written.
+    place.write("out/comparison.json", &results.as_bytes()[..2]);
+    let text = place.failure("report out", 1);
+    let damaged = "error: out/comparison.json: expected the results of several runs: EOF";
+    for part in [damaged, &format!("help: {cure}")] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    place.success(&grid("--out out --quiet"));
+    place.success("report out");
 }
 
 #[cfg(unix)]

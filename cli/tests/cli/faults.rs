@@ -130,7 +130,9 @@ fn a_run_whose_rounds_are_all_skipped_has_failed() {
     assert_eq!(summary["faults"]["skipped_rounds"], 4);
     assert_eq!(rounds(&place, "out").len(), 4);
     let text = place.failure("eval out", 1);
-    assert!(text.contains("model.safetensors"), "{text}");
+    let why =
+        "`out` has no model.safetensors, because its run failed: nothing was trained: in each";
+    assert!(text.contains(why), "{text}");
 
     // A cell of a comparison fails, and the others go on: FedAvg's cohort is one client, which is then all that
     // a round needs.

@@ -96,6 +96,13 @@ fn people_are_told_of_the_goal() {
         "{err}"
     );
     assert!(out.contains("2.0 % reached after 1 round"), "{out}");
+    // More rounds are left out like those before.
+    let out = place.files("runs").remove(0);
+    let more = place.output(&format!("resume runs/{out} --rounds 8"));
+    let expected =
+        "goes on after 1 round; 0 rounds left, because the goal was reached in round 1\n";
+    let err = stderr(&more);
+    assert!(more.status.success() && err.contains(expected), "{err}");
     let output = place.run("fedavg --eval-every 1 --goal 1");
     let out = String::from_utf8(output.stdout).unwrap();
     assert!(

@@ -164,6 +164,75 @@ fn models_that_were_changed_are_not_used() {
     assert!(stderr(&output).contains("warning: out has no manifest.json"));
 }
 
+/// To write the files of such a run again would fail as it did.
+#[test]
+fn a_run_that_failed_says_so_where_its_model_is_wanted() {
+    let place = Place::new();
+    let settings = "--set lr=1e6 --set weight_decay=1e6 --set epochs=9";
+    place.failure(
+        &format!("run fedavg {SMALL} {settings} --quiet --out out"),
+        1,
+    );
+    place.write("rows.csv", b"");
+    let next = format!("run fedavg {SMALL} --weights out --out next");
+    for line in [
+        "eval out",
+        "predict out rows.csv",
+        "export out --to model.pt",
+        &next,
+    ] {
+        let text = place.failure(line, 1);
+        for part in [
+            "error: `out` has no model.safetensors, because its run failed: round 1",
+            "help: `fedround resume` would fail in the same way; `fedround run --config out/config.toml --out OTHER`",
+        ] {
+            assert!(text.contains(part), "{line}: {text}");
+        }
+    }
+}
+
+/// What helps is the run, and no file of the user's own.
+#[test]
+fn a_run_without_its_end_says_how_it_comes_to_a_model() {
+    let place = Place::new();
+    place.success(&format!("run fedavg {SMALL} --quiet --out out"));
+    let whole = place.success("eval out --json");
+    let next = format!("run fedavg {SMALL} --weights out --out next");
+    let fails = |parts: [&str; 2]| {
+        for line in ["eval out", "export out --to model.pt", &next] {
+            let text = place.failure(line, 1);
+            for part in parts {
+                assert!(text.contains(part), "{line}: {text}");
+            }
+            assert!(!text.contains("Python"), "{line}: {text}");
+        }
+    };
+    // As of a process that was killed.
+    for file in ["manifest.json", "summary.json", "model.safetensors"] {
+        fs::remove_file(place.path(&format!("out/{file}"))).unwrap();
+    }
+    fails([
+        "error: `out` has no model.safetensors, which a run writes when it ends",
+        "help: if it is not being trained any more, `fedround resume out` finishes it",
+    ]);
+    let again = "help: `fedround resume out` writes it again";
+    for (bytes, what) in [
+        (&b"short"[..], "it is no safetensors file"),
+        (&b""[..], "it is empty"),
+    ] {
+        place.write("out/model.safetensors", bytes);
+        let damaged = format!("error: out/model.safetensors is damaged: {what}");
+        fails([&damaged, again]);
+    }
+    place.success("resume out --quiet");
+    assert_eq!(place.success("eval out --json"), whole);
+    // Somebody's own folder is no run that could write it.
+    place.write("own/model.safetensors", b"short");
+    let line = format!("run fedavg {SMALL} --weights own --out next");
+    let text = place.failure(&line, 1);
+    assert!(text.contains("save_file"), "{text}");
+}
+
 /// A run that goes on has not ended, whatever it was before.
 #[test]
 fn an_extension_writes_the_manifest_anew() {

@@ -14,6 +14,29 @@ fn fails(place: &Place, line: &str, parts: &[&str]) {
     }
 }
 
+/// A model of a table whose gaps are filled knows the mean of each column of numbers.
+#[test]
+fn missing_numbers_are_filled_as_in_training() {
+    let place = Place::new();
+    let rows: String = (0..40)
+        .map(|i| format!("{},{},{}\n", i % 7, i, if i < 20 { "low" } else { "high" }))
+        .collect();
+    let text = format!("a,b,class\n{rows}");
+    place.write("t.csv", text.as_bytes());
+    // The mean of `a` takes the place of the missing number, where no row of the training table has a gap.
+    place.write("new.csv", b"a,b\n,3\n,37\n");
+    place.write("tests.csv", b"a,b,class\n,3,low\n,37,high\n");
+    let run = "run fedavg --data csv:t.csv --target-column class --clients 2 --partition iid --model logistic \
+               --rounds 2 --set fraction=1 --quiet";
+    place.success(&format!("{run} --missing fill --out out"));
+    let found = place.success("predict out new.csv");
+    assert_eq!(found.matches("\"row\"").count(), 2, "{found}");
+    place.success("eval out --data csv:tests.csv");
+    place.success(&format!("{run} --out stop"));
+    let text = place.failure("predict stop new.csv", 1);
+    assert!(text.contains("column `a`: expected a value"), "{text}");
+}
+
 #[test]
 fn texts_are_not_continued() {
     let place = Place::new();

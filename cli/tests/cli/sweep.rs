@@ -95,6 +95,49 @@ fn sweeps_without_an_end_and_folders_of_others_are_refused() {
     assert!(text.contains("`run` holds a run"), "{text}");
 }
 
+/// A comparison's numbers, without times and what names its folder.
+fn numbers(place: &Place, out: &str) -> Value {
+    let mut json = place.json(&format!("{out}/comparison.json"));
+    let all = json.as_object_mut().unwrap();
+    for key in ["out", "command"] {
+        all.remove(key);
+    }
+    for key in ["algorithms", "candidates", "runs"] {
+        for row in all[key].as_array_mut().unwrap() {
+            for key in ["seconds", "seconds_per_round"] {
+                row.as_object_mut().unwrap().remove(key);
+            }
+        }
+    }
+    json
+}
+
+/// A run that an earlier call has trained for longer counts until its candidate is dropped.
+#[test]
+fn a_halving_with_more_seeds_is_that_of_one_call() {
+    let place = Place::new();
+    let sweep = |seeds: usize, out: &str| {
+        place.success(&format!(
+            "sweep fedprox {SMALL} --eval-every 1 --validation 0.2 --grid lr=0.0001,0.001,0.01,0.1 --halving 2 --seeds {seeds} --quiet --out {out}"
+        ));
+    };
+    sweep(2, "whole");
+    let whole = numbers(&place, "whole");
+    let runs = whole["runs"].as_array().unwrap();
+    let dropped = |run: &&Value| run["rounds"] == 1 && run["seed"] == 1;
+    let dropped = runs.iter().find(dropped).unwrap();
+    let folder = format!("out/{}", dropped["folder"].as_str().unwrap());
+
+    sweep(1, "out");
+    // As if the candidate had been the best with one seed.
+    place.success(&format!("resume {folder} --rounds 4 --quiet"));
+    sweep(2, "out");
+    assert_eq!(place.json(&format!("{folder}/summary.json"))["rounds"], 4);
+    assert_eq!(numbers(&place, "out"), whole);
+    let lines = |out: &str| place.text(&format!("{out}/curves.csv")).lines().count();
+    assert_eq!(lines("out"), lines("whole"));
+}
+
 /// Four candidates for 100 rounds, two for 200, one for 400.
 #[cfg(unix)]
 fn halving(out: &str) -> String {

@@ -11,8 +11,8 @@ use fedround_names::did_you_mean;
 #[non_exhaustive]
 pub enum DataError {
     /// No dataset has this name.
-    #[error("unknown dataset `{name}`{}; the datasets are {}, and data of your own is images:DIR, csv:FILE, npy:X,Y, npz:FILE \
-         or leaf:DIR", did_you_mean(*nearest), known.join(", "))]
+    #[error("unknown dataset `{name}`{}; the datasets are {}, and data of your own is images:DIR, csv:FILE, parquet:FILE, \
+         npy:X,Y, npz:FILE or leaf:DIR", did_you_mean(*nearest), known.join(", "))]
     UnknownDataset {
         /// The name that was asked for.
         name: String,

@@ -91,6 +91,39 @@ fn a_column_without_values_is_filled_only_for_a_model() {
     assert_eq!(inputs(&data), [1.0, 6.0, 2.0, 6.0]);
 }
 
+/// A model knows the mean of each column of numbers, and has an input for missing texts only if it has seen one.
+#[test]
+fn numbers_are_filled_where_none_was_missing_in_training() {
+    let root = folder(&[
+        ("t.csv", b"a,b,c,y\n1,5,u,p\n2,6,v,q\n3,,u,p\n"),
+        ("new.csv", b"a,b,c,y\n,7,v,p\n"),
+        ("text.csv", b"a,b,c,y\n1,7,,p\n"),
+    ]);
+    let both = "csv:DIR/t.csv,DIR/t.csv";
+    let trained = read(&root, both, of_y(Missing::Fill));
+    let expected = [2.0, 7.0, 0.0, 1.0];
+    let like = |missing| ReadOptions {
+        like: Some(Arc::new(InputEncoding::of(&trained))),
+        all_tests: true,
+        ..of_y(missing)
+    };
+    let data = read(&root, "csv:DIR/new.csv", like(Missing::Fill));
+    assert_eq!(inputs(&data), expected);
+    let text = message(&root, "csv:DIR/text.csv", like(Missing::Fill));
+    assert!(
+        text.ends_with("column `c`: expected a value, found ``"),
+        "{text}"
+    );
+    // By itself, the encoding has no gap but those of the training table.
+    let table = trained.table.as_ref().unwrap();
+    let new = root.path().join("new.csv");
+    assert!(table.encode(&new).is_err());
+    let filling = (**table).clone().filling_numbers();
+    assert_eq!(filling.names(), table.names());
+    assert!(filling.encode(&new).is_ok());
+    assert!(filling.encode(&root.path().join("text.csv")).is_err());
+}
+
 #[test]
 fn separators_in_quotes_do_not_count() {
     let text = b"a;\"b,c,d\";y\n1;2;p\n3;4;q\n";

@@ -196,6 +196,17 @@ impl TableEncoder {
         self.inputs.iter().map(|input| input.column).collect()
     }
 
+    /// The same encoding, with which a number may be missing in any column: it becomes the mean of the training rows,
+    /// also where none was missing in training. A missing text has an input of its own only where one was missing in
+    /// training, and is an error elsewhere.
+    #[must_use]
+    pub fn filling_numbers(mut self) -> Self {
+        for input in &mut self.inputs {
+            input.gaps |= matches!(input.kind, Kind::Number { .. });
+        }
+        self
+    }
+
     /// The rows of another CSV file, or of a file `*.parquet`, as a column `x`. It has a header with the same
     /// names, in any order. Other columns, such as the target, do not matter.
     ///

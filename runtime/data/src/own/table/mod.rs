@@ -43,7 +43,13 @@ pub(super) fn read(
         .try_for_each(|sheet| sheet.check_columns(first))?;
     let mut roles = Roles::of(first, reading)?;
     let known = match reading.like.as_deref().map(|like| &like.values) {
-        Some(InputValues::Table(encoder)) => Some(encoder.clone().of_columns(first)?),
+        Some(InputValues::Table(encoder)) => {
+            let known = encoder.clone().of_columns(first)?;
+            Some(match reading.missing {
+                Missing::Fill => known.filling_numbers(),
+                Missing::Stop | Missing::Drop => known,
+            })
+        }
         _ => None,
     };
     if let Some(known) = &known {
