@@ -96,12 +96,12 @@ fn a_column_without_values_is_filled_only_for_a_model() {
 fn numbers_are_filled_where_none_was_missing_in_training() {
     let root = folder(&[
         ("t.csv", b"a,b,c,y\n1,5,u,p\n2,6,v,q\n3,,u,p\n"),
-        ("new.csv", b"a,b,c,y\n,7,v,p\n"),
-        ("text.csv", b"a,b,c,y\n1,7,,p\n"),
+        ("new.csv", b"a,b,c,y\n,7,v,p\n1,5,u,q\n"),
+        ("text.csv", b"a,b,c,y\n1,7,,p\n1,5,u,q\n"),
     ]);
     let both = "csv:DIR/t.csv,DIR/t.csv";
     let trained = read(&root, both, of_y(Missing::Fill));
-    let expected = [2.0, 7.0, 0.0, 1.0];
+    let expected = [2.0, 7.0, 0.0, 1.0, 1.0, 5.0, 1.0, 0.0];
     let like = |missing| ReadOptions {
         like: Some(Arc::new(InputEncoding::of(&trained))),
         all_tests: true,
