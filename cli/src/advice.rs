@@ -25,6 +25,7 @@ use setting_switch::setting_switch;
 use crate::compare::CompareError;
 use crate::config::is_setting;
 use crate::error::{CliError, KeptRounds};
+use crate::kept_model_error::COORDINATOR_GOES_ON;
 use crate::own_data_advice::{NATURAL, of_empty_column};
 use crate::terminal::tell;
 
@@ -156,9 +157,7 @@ fn fixed_help(error: &CliError) -> Option<&'static str> {
         }
         CliError::CheckpointEvery(_) => "--checkpoint rounds:10 writes one after every tenth round",
         CliError::NoRun { .. } => "`fedround run --out DIR` begins a run",
-        CliError::IsFederation { .. } => {
-            "the `fedround coordinator` command that began the run, given again, goes on with it"
-        }
+        CliError::IsFederation { .. } => COORDINATOR_GOES_ON,
         CliError::NoGoodCheckpoint { .. } => {
             "`fedround run --config DIR/config.toml` trains it again from the start"
         }

@@ -3,7 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use crate::command_line::quoted;
-use crate::file_names::CONFIG;
+use crate::file_names::{CONFIG, FEDERATION};
+
+/// What goes on with the run of a federation.
+pub(crate) const COORDINATOR_GOES_ON: &str =
+    "the `fedround coordinator` command that began the run, given again, goes on with it";
 
 /// Why the folder of a run has no model that can be used.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +35,17 @@ impl KeptModelError {
     /// What to do about it.
     pub fn help(&self) -> String {
         let word = |path: &Path| quoted(&path.display().to_string());
+        let (Self::Failed { dir, .. }
+        | Self::Stopped { dir, .. }
+        | Self::Unfinished { dir, .. }
+        | Self::Damaged { dir, .. }) = self;
+        if dir.join(FEDERATION).exists() {
+            return match self {
+                Self::Failed { .. } => "a `fedround coordinator` command with other settings and another --state begins another run",
+                _ => COORDINATOR_GOES_ON,
+            }
+            .to_owned();
+        }
         match self {
             Self::Failed { dir, .. } => {
                 let config = word(&dir.join(CONFIG));

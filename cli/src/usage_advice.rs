@@ -1,5 +1,8 @@
 //! Advice on errors of the command line itself.
 
+use std::error::Error;
+use std::num::ParseIntError;
+
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use fedround_dsl::Registry;
 
@@ -26,7 +29,9 @@ pub(crate) fn of_usage(mut error: clap::Error, registry: &Registry) -> clap::Err
 
 /// What a switch takes that was given a negative whole number, and does not take it.
 fn negative(error: &clap::Error) -> Option<String> {
-    if error.kind() != ErrorKind::ValueValidation {
+    // Other values may be negative, or be no numbers.
+    let is_count = error.source()?.is::<ParseIntError>();
+    if error.kind() != ErrorKind::ValueValidation || !is_count {
         return None;
     }
     let of = |kind| match error.get(kind) {

@@ -1,4 +1,5 @@
-//! Checksums of names, by which two sides compare them without telling them.
+//! Checksums of names, by which two sides compare them without writing them out. They are no secret: a name that
+//! is guessed can be checked.
 
 use fedround_store::hex;
 use sha2::{Digest, Sha256};

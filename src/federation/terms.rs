@@ -125,7 +125,7 @@ impl Fact {
                     .get(at)
                     .map(|name| format!("column {column} is `{name}` here"));
                 format!(
-                    "column {column} of this party's inputs is not that of the coordinator: {how}"
+                    "column {column} of those that are this party's inputs is not that of the coordinator: {how}"
                 )
             }
         };

@@ -109,6 +109,47 @@ fn parts_of_the_differentiated_tree_move_its_statistics() {
     near(sum as f32, 0.0);
 }
 
+#[test]
+fn passes_on_trees_that_share_statistics_follow_one_another() {
+    // Two passes on trees that were made before the first pass, and one on what they share the statistics of.
+    let thrice = moved(|k, w| {
+        let (b, others) = (k.batch(12), [3.0 * &w, 5.0 * &w]);
+        let g = grad(&w, |w| {
+            let sharing = others.each_ref().map(|t| t.replace_parts(&["Buffer"], w));
+            let loss = |w: &Params| cross_entropy(k.forward(w, &b.x), &b.y);
+            loss(&sharing[0]) + loss(w) + loss(&sharing[1])
+        });
+        w - g
+    });
+    near(thrice as f32, 1.0 - 0.9_f64.powi(3));
+}
+
+#[test]
+fn a_gradient_inside_a_gradient_moves_the_statistics_of_its_point() {
+    let inner = moved(|k, w| {
+        let b = k.batch(12);
+        let g = grad(&w, |v| {
+            let inner = slope(k, &w);
+            cross_entropy(k.forward(&(v - 0.1 * inner), &b.x), &b.y)
+        });
+        w - g
+    });
+    near(inner as f32, 0.1);
+}
+
+#[test]
+fn a_tree_that_is_made_in_each_turn_has_new_statistics() {
+    let moved = moved(|k, w| {
+        let (sum,) = for_each(range(2), (w.zeros_like(),), |(), (sum,)| {
+            let z = 2.0 * &w;
+            let g = slope(k, &z);
+            (sum + &z - g,)
+        });
+        sum
+    });
+    near(moved as f32, 0.2);
+}
+
 /// Takes gradients on public examples, as often as it has batches of its own.
 fn on_public(k: &ClientCx, w: Params) -> Params {
     let (sum,) = for_each(k.batches(1, 4), (w.zeros_like(),), |_, (sum,)| {

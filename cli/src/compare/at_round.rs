@@ -8,13 +8,13 @@ use super::record::Record;
 
 impl Record {
     /// The run as one that was to end after so many rounds: with the results that a comparison tells of it. It stays
-    /// as it is if it has no more rounds, or was not evaluated after these.
+    /// as it is if it has no more rounds, was not evaluated after these, or was stopped and is to go on.
     pub fn at(&self, rounds: usize) -> Self {
         let is_last = |line: &&Line| line.round == rounds && line.is_evaluated();
         let Some(last) = self.lines.iter().find(is_last) else {
             return self.clone();
         };
-        if self.rounds <= rounds {
+        if self.rounds <= rounds || self.status == Status::Interrupted {
             return self.clone();
         }
         let lines = self.lines.iter().filter(|line| line.round <= rounds);
@@ -89,6 +89,9 @@ mod tests {
             let same = whole.at(rounds);
             assert_eq!((same.status, same.rounds), (Status::Failed, 6), "{rounds}");
         }
+        // One that was stopped has not come to its end.
+        let stopped = run(Status::Interrupted, &[0.2, 0.9, 0.6]).at(4);
+        assert_eq!((stopped.status, stopped.rounds), (Status::Interrupted, 6));
     }
 
     #[test]

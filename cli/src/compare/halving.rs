@@ -54,6 +54,8 @@ pub(super) fn train_by_halving(
         }
         train(catalog, &missing, cells, records, output)?;
         if stop_requested() {
+            // Where these end is not known yet.
+            left.iter().for_each(|&i| judged[i] = usize::MAX);
             break;
         }
         let next = rung.candidates.div_ceil(halving.keep_one_in);

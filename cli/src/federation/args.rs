@@ -16,8 +16,10 @@ Examples:
 
 Parties compile the same algorithm with the same settings: run `fedround party` with the same
 SPEC, --set, --model, --data, --clients, --partition, --seed, --validation and --rounds. The
-coordinator reads no client's examples; of its own dataset it uses the test examples, and with
---validation those that its clients would hold back. --deadline is in real seconds here.
+coordinator trains on no examples; of its own dataset it uses the test examples, and with
+--validation those that its clients would hold back. Parties compare checksums of its examples
+with those of theirs; with --own-data, as the parties, it sends none. --deadline is in real
+seconds here.
 
 The folder of --state is a run folder: `fedround eval`, `predict` and `export` read it. To continue
 a run that was stopped, give the same command again. The SuperLink has to run with
@@ -59,6 +61,9 @@ pub(crate) struct CoordinatorArgs {
     /// Seconds that a round waits for them, before it goes on with those that there are
     #[arg(long, value_name = "SECONDS", default_value_t = 600.0)]
     pub patience: f64,
+    /// The parties have datasets of their own: send them no checksums of the examples here
+    #[arg(long)]
+    pub own_data: bool,
     /// Parties of several clients send sums over them where the server needs no single values; results
     /// can differ from a simulation's in the last place of a number
     #[arg(long)]
@@ -112,7 +117,7 @@ pub(crate) struct PartyArgs {
     #[command(flatten)]
     pub settings: SettingArgs,
     /// Fraction of each client's training examples that is held back, as the coordinator's [default: none]
-    #[arg(long, help_heading = TESTS, value_name = "FRACTION")]
+    #[arg(long, help_heading = TESTS, value_name = "FRACTION", conflicts_with = "for_server_app")]
     pub validation: Option<f64>,
     /// Seed, as the coordinator's [default: 1]
     #[arg(long, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]

@@ -20,10 +20,11 @@ use crate::catalog::Catalog;
 use crate::compilation::warn;
 use crate::error::CliError;
 use crate::faults::FaultArgs;
+use crate::file_names::FEDERATION;
 use crate::interrupt::{listen, signal};
 use crate::run::{
-    CheckpointEvery, Clock, FEDERATION, Job, Progress, Summary, check_unchanged, last_checkpoint,
-    lock, lock_if_there, open, report, warn_of_delta,
+    CheckpointEvery, Clock, Job, Progress, Summary, check_unchanged, last_checkpoint, lock,
+    lock_if_there, open, report, warn_of_delta,
 };
 use crate::settings::Settings;
 use crate::terminal::tell;
@@ -87,7 +88,9 @@ pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<E
     let quiet = args.quiet;
     let notify = move |notice: Notice| say(&notice, quiet);
     let (parties, end) = FlowerParties::new(coordinator, graph, waits, notify);
-    let mut parties = parties.with_terms(job.terms()).with_stop(stop_signal());
+    let mut parties = parties
+        .with_terms(job.terms(args.own_data))
+        .with_stop(stop_signal());
     if let Some(apps) = apps {
         parties = parties.with_client_apps(apps);
     }

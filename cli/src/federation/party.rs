@@ -36,7 +36,11 @@ pub(crate) fn party(catalog: &Catalog, args: &PartyArgs) -> Result<ExitCode, Cli
         validation: args.validation,
         ..TestArgs::default()
     };
-    let (settings, _) = resolve(&args.settings, &tests, args.spec.as_deref(), args.seed)?;
+    let (mut settings, _) = resolve(&args.settings, &tests, args.spec.as_deref(), args.seed)?;
+    if args.for_server_app {
+        // A ServerApp has models tested on test examples alone.
+        settings.run.validation = None;
+    }
     let algorithm = catalog.algorithm(&settings.spec, &settings.hypers)?;
     // A centralized one has one client, whatever --clients says: number 0.
     let clients = match algorithm.centralized() {
@@ -54,7 +58,9 @@ pub(crate) fn party(catalog: &Catalog, args: &PartyArgs) -> Result<ExitCode, Cli
         Ok(experiment.prepare(settings.rounds)?)
     };
     let run = prepare(&settings)?;
-    let terms = Terms::of(&run, args.own_data);
+    // Only a coordinator's request needs them, and checksums of many examples take long.
+    let is_asked = args.approve.is_some() && !args.for_server_app;
+    let terms = is_asked.then(|| Terms::of(&run, args.own_data));
     let host = run.into_party(here.clone());
     let host = host.map_err(FederationError::from)?;
     let hash = host.graph_hash().to_owned();
@@ -93,7 +99,10 @@ pub(crate) fn party(catalog: &Catalog, args: &PartyArgs) -> Result<ExitCode, Cli
         let (id, link) = (party.node_id(), &args.link.superlink);
         tell!("party {id} is online at {link}, program {hash}");
     }
-    let mut participant = Participant::new(party, host).with_terms(terms);
+    let mut participant = Participant::new(party, host);
+    if let Some(terms) = terms {
+        participant = participant.with_terms(terms);
+    }
     serve(&mut participant, &hash, args.quiet)?;
     Ok(left(participant.leave())?)
 }

@@ -18,6 +18,7 @@ use crate::command_line::words;
 use crate::config::Config;
 use crate::error::CliError;
 pub(crate) use crate::file_names::CONFIG;
+use crate::file_names::FEDERATION;
 use crate::files::remove_file;
 use crate::plot::PhaseMark;
 
@@ -42,8 +43,6 @@ const CURVES: &str = "curves.svg";
 const CLASSES: &str = "classes.svg";
 /// The states of clients that do not fit in memory.
 pub(super) const STATES: &str = "clients.redb";
-/// Says that the clients of the run are at parties.
-pub(crate) const FEDERATION: &str = "federation.txt";
 /// Everything that a run writes, in an order in which what comes later can be removed while the rest is there: the
 /// checkpoints are the last, because [`RUN_ID`] says whose they are.
 pub(crate) const FILES: [&str; 19] = [

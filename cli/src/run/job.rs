@@ -131,10 +131,11 @@ impl Job {
         Ok(self.run.simulation().graph_hash()?)
     }
 
-    /// What parties must have alike beside the program.
+    /// What parties must have alike beside the program. Of parties with datasets of their own, it is nothing about
+    /// the examples.
     #[cfg(feature = "flower")]
-    pub(crate) fn terms(&self) -> Terms {
-        Terms::of(&self.run, false)
+    pub(crate) fn terms(&self, own_data: bool) -> Terms {
+        Terms::of(&self.run, own_data)
     }
 
     /// Runs the code of clients at parties, which may send sums over clients.

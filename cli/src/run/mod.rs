@@ -36,8 +36,6 @@ pub(crate) use args::{EngineArgs, ResumeArgs, RunArgs, SettingArgs, TestArgs};
 pub(crate) use changed_data::{check_like, check_unchanged};
 pub(crate) use checkpoint_every::{CheckpointEvery, CheckpointEveryError};
 pub(crate) use checkpoints::{has_any as has_checkpoint, last as last_checkpoint};
-#[cfg(feature = "flower")]
-pub(crate) use folder::FEDERATION;
 pub(crate) use folder::{
     CLIENTS, CONFIG, FILES, Folder, INPUTS, MANIFEST, METRICS, MODEL, SUMMARY, lock, lock_free,
     lock_if_there, remove_states,

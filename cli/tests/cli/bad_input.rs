@@ -168,6 +168,8 @@ fn negative_numbers_are_told_what_is_expected() {
         }
         assert!(!text.contains("'-- -1'"), "{text}");
     }
+    let text = place.failure("data preview synth-digits --out -1", 2);
+    assert!(!text.contains("whole number"), "{text}");
     let text = place.failure("sweep fedavg --grid lr=1 --seeds -2", 2);
     assert!(text.contains("tip: --seeds takes"), "{text}");
     for (given, expected) in [

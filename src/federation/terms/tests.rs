@@ -179,7 +179,7 @@ fn tables_have_the_same_columns_in_the_same_order() {
     let renamed = of("age,trade,y", jobs, true);
     assert_eq!(
         told(&renamed, &coordinator),
-        "column 2 of this party's inputs is not that of the coordinator: it has another name; all tables need the \
+        "column 2 of those that are this party's inputs is not that of the coordinator: it has another name; all tables need the \
          same columns in the same order, and each of their texts in some row (column 2 is `trade` here)"
     );
     // The coordinator is not told the name.
@@ -194,7 +194,10 @@ fn tables_have_the_same_columns_in_the_same_order() {
 
     let numbers = of("age,size,y", ["1", "2"], false);
     let text = told(&of("size,age,y", ["1", "2"], true), &numbers);
-    assert!(text.contains("column 1 of this party's inputs"), "{text}");
+    assert!(
+        text.contains("column 1 of those that are this party's inputs"),
+        "{text}"
+    );
     assert!(text.contains("in another order"), "{text}");
 }
 

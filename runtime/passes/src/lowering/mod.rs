@@ -72,7 +72,7 @@ pub fn lower(
         graph: Graph::default(),
         env: HashMap::new(),
         trained: HashSet::new(),
-        gradients: vec![],
+        owners: HashMap::new(),
         passes: vec![],
         losses: vec![],
         loss_scale: shapes.loss_scale,
@@ -138,8 +138,8 @@ struct Lower<'a> {
     env: HashMap<Value, Tree>,
     /// What the enclosing gradients differentiate, and trees made of it.
     trained: HashSet<Value>,
-    /// What the enclosing gradients differentiate, the innermost last.
-    gradients: Vec<Value>,
+    /// Of trees that have running statistics of a differentiated one as they are: which ones, and of which.
+    owners: HashMap<Value, HashMap<usize, Value>>,
     /// Forward passes in training until here.
     passes: Vec<training::Pass>,
     losses: Vec<Val>,
@@ -214,6 +214,10 @@ impl<'a> Lower<'a> {
             let results = self.op(op, &operands)?;
             if op.operands.iter().any(|v| self.trained.contains(v)) {
                 self.trained.extend(&op.results);
+            }
+            if let (OpKind::Tree(TreeOp::ReplaceParts(_)), [made]) = (&op.kind, results.as_slice())
+            {
+                self.share_statistics(op, &operands, made);
             }
             self.env.extend(op.results.iter().copied().zip(results));
         }

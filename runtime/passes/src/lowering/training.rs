@@ -1,5 +1,7 @@
 //! `lower`: forward passes of models, and gradients.
 
+use std::collections::HashMap;
+
 use fedround_ir::fed::{Kind, Op as ModuleOp, Region, Value};
 use fedround_ir::tensor::{Op, TensorType, Val};
 
@@ -35,6 +37,12 @@ impl Lower<'_> {
         inputs: &[Tree],
     ) -> Result<Val, LowerError> {
         let tree = op.operands[0];
+        // Statistics that the tree shares are where the last pass on any of their trees has left them.
+        let owners = self.owners.get(&tree).cloned().unwrap_or_default();
+        let mut w = w.clone();
+        for (b, owner) in &owners {
+            w.0[*b] = self.get(*owner, op)?.0[*b];
+        }
         let training = self.trained.contains(&tree);
         let (args, types) = self.arguments(inputs);
         let on = (tree, args.clone());
@@ -51,13 +59,9 @@ impl Lower<'_> {
                 updated.push(b);
             }
         }
-        // A tree with parts of the differentiated one, or with others in place of parts of it, shares the statistics.
-        if let Some(differentiated) = self.gradients.last().and_then(|arg| self.env.get_mut(arg)) {
-            for &b in &updated {
-                match differentiated.0.get_mut(b) {
-                    Some(own) if *own == w.0[b] => *own = next.0[b],
-                    _ => {}
-                }
+        for (b, owner) in owners {
+            if let Some(owner) = self.env.get_mut(&owner) {
+                owner.0[b] = next.0[b];
             }
         }
         self.env.insert(tree, next);
@@ -70,6 +74,18 @@ impl Lower<'_> {
             });
         }
         Ok(value)
+    }
+
+    /// Notes which running statistics a tree has as they are, of a differentiated one that it was made of.
+    pub(super) fn share_statistics(&mut self, op: &ModuleOp, operands: &[Tree], made: &Tree) {
+        let shared = self.buffers(made).iter().filter_map(|&b| {
+            let mut sources = op.operands.iter().zip(operands);
+            let (source, _) = sources.find(|(_, tree)| tree.0.get(b) == made.0.get(b))?;
+            Some((b, *self.owners.get(source)?.get(&b)?))
+        });
+        let shared: HashMap<usize, Value> = shared.collect();
+        let results = op.results.iter();
+        self.owners.extend(results.map(|v| (*v, shared.clone())));
     }
 
     /// The buffers that other functions of the same inputs have updated. A function that is repeated is a pass of
@@ -102,14 +118,16 @@ impl Lower<'_> {
         let own = self.graph.nodes.len();
         self.env.insert(arg, Tree(copies.clone()));
         self.trained.insert(arg);
-        self.gradients.push(arg);
+        let own_buffers = self.buffers(w).iter().map(|&b| (b, arg)).collect();
+        self.owners.insert(arg, own_buffers);
         self.ops(&region.ops)?;
-        self.gradients.pop();
         let loss = self.get(loss, op)?.0[0];
         let loss = share(&mut self.graph, own, loss);
         let buffers = self.buffers(w);
-        let (mut after, advanced) = (w.clone(), self.get(arg, op)?);
-        buffers.iter().for_each(|&b| after.0[b] = advanced.0[b]);
+        // What another gradient at the same point has moved meanwhile stays.
+        let (mut after, advanced) = (self.get(op.operands[0], op)?, self.get(arg, op)?);
+        let moved = buffers.iter().filter(|&&b| advanced.0[b] != copies[b]);
+        moved.for_each(|&b| after.0[b] = advanced.0[b]);
         self.env.insert(op.operands[0], after);
         let leaves = copies.iter().enumerate();
         let wrt = leaves.filter(|(i, _)| !buffers.contains(i));

@@ -60,11 +60,7 @@ impl Op {
     /// The values that gradients in this op are taken with respect to. In training, a forward pass
     /// in such a gradient advances the buffers of its value.
     pub fn differentiated(&self) -> Vec<Value> {
-        let grads = self.with_inner();
-        let grads = grads.filter(|op| op.kind == OpKind::Opt(OptOp::Grad));
-        grads
-            .filter_map(|op| op.operands.first().copied())
-            .collect()
+        self.with_inner().filter_map(Self::point).collect()
     }
 
     /// Whether it is part of a visit: it sends every value of one cohort to each client of another, or

@@ -3,17 +3,32 @@
 use std::collections::HashSet;
 use std::iter::{from_fn, once};
 
-use super::super::{Module, Value};
-use super::{Op, Region};
+use super::super::{Kind, Module, Value};
+use super::{Op, OpKind, OptOp, Region};
 
 impl Module {
     /// All ops in program order, an op before those inside it.
     pub fn all_ops(&self) -> impl Iterator<Item = &Op> {
         self.funcs.iter().flat_map(|func| func.body.all_ops())
     }
+
+    /// The parameters that gradients are taken with respect to, one for each gradient, in program order. In training,
+    /// a gradient moves the running statistics of its point.
+    pub fn trained_points(&self) -> impl Iterator<Item = Value> {
+        let points = self.all_ops().filter_map(Op::point);
+        points.filter(|v| self.type_of(*v).kind == Kind::Params)
+    }
 }
 
 impl Op {
+    /// What a gradient is taken with respect to.
+    pub(super) fn point(&self) -> Option<Value> {
+        match self.kind {
+            OpKind::Opt(OptOp::Grad) => self.operands.first().copied(),
+            _ => None,
+        }
+    }
+
     /// This op and those inside it, in program order.
     pub fn with_inner(&self) -> impl Iterator<Item = &Self> {
         once(self).chain(self.regions.iter().flat_map(Region::all_ops))

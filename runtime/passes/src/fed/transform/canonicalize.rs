@@ -29,11 +29,9 @@ use crate::fed::analysis::{reads_called, uncalled};
 /// Simplifies every op. Returns whether anything changed.
 pub fn canonicalize(module: &mut Module) -> bool {
     let uncalled = uncalled(module);
-    let grads = module.all_ops();
-    let grads = grads.filter(|op| op.kind == OpKind::Opt(OptOp::Grad));
     let mut gradients_ahead = HashMap::new();
-    for point in grads.filter_map(|op| op.operands.first()) {
-        *gradients_ahead.entry(*point).or_default() += 1;
+    for point in module.trained_points() {
+        *gradients_ahead.entry(point).or_default() += 1;
     }
     let Module {
         funcs,

@@ -25,7 +25,7 @@ use super::rewrite::Replace;
 /// Merges equal pure ops of each region. Returns whether anything changed.
 pub fn cse(module: &mut Module) -> bool {
     let mut pass = Cse {
-        differentiated: module.all_ops().flat_map(Op::differentiated).collect(),
+        differentiated: module.trained_points().collect(),
         replace: Replace::default(),
         changed: false,
     };
@@ -62,7 +62,8 @@ impl Cse {
                 }
                 seen.insert(key(&op), op.results.clone());
             }
-            for point in op.differentiated() {
+            let points = op.differentiated().into_iter();
+            for point in points.filter(|v| self.differentiated.contains(v)) {
                 seen.retain(|(_, operands), _| !operands.contains(&point));
             }
             kept.push(op);

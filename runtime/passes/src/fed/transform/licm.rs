@@ -48,12 +48,14 @@ fn in_region(region: &mut Region) -> bool {
 fn invariants(op: &mut Op) -> Vec<Op> {
     let defined = op.regions.iter().flat_map(Region::definitions);
     let mut inside: HashSet<Value> = defined.collect();
-    // A model that is trained on may have other statistics in the next step.
-    inside.extend(op.differentiated());
+    // A model that is trained on may have other statistics in the next step, and one that is made anew in each
+    // step has not.
+    let points: HashSet<Value> = op.differentiated().into_iter().collect();
+    inside.extend(&points);
     let changes_state = writes(op);
     let mut fixed: Vec<Op> = vec![];
     for region in &op.regions {
-        collect(region, &mut inside, changes_state, &mut fixed);
+        collect(region, &points, &mut inside, changes_state, &mut fixed);
     }
     // Keep work on trees, and the numbers that it reads.
     let mut needed: HashSet<Value> = HashSet::new();
@@ -72,7 +74,13 @@ fn invariants(op: &mut Op) -> Vec<Op> {
 }
 
 /// Pure ops whose operands are all defined outside, or by such ops.
-fn collect(region: &Region, inside: &mut HashSet<Value>, state: bool, fixed: &mut Vec<Op>) {
+fn collect(
+    region: &Region,
+    points: &HashSet<Value>,
+    inside: &mut HashSet<Value>,
+    state: bool,
+    fixed: &mut Vec<Op>,
+) {
     for op in &region.ops {
         let pure = match op.kind.effect() {
             Effect::Writes | Effect::Draws => false,
@@ -80,14 +88,15 @@ fn collect(region: &Region, inside: &mut HashSet<Value>, state: bool, fixed: &mu
             Effect::Pure | Effect::Regions => true,
         };
         let known = op.operands.iter().all(|v| !inside.contains(v));
-        if pure && known && op.regions.is_empty() {
+        let is_point = op.results.iter().any(|v| points.contains(v));
+        if pure && known && !is_point && op.regions.is_empty() {
             op.results.iter().for_each(|v| _ = inside.remove(v));
             fixed.push(op.clone());
         }
         // Code of clients stays with them, where the loop is the server's.
         if op.kind != OpKind::Fed(FedOp::Map) {
             let inner = op.regions.iter();
-            inner.for_each(|region| collect(region, inside, state, fixed));
+            inner.for_each(|region| collect(region, points, inside, state, fixed));
         }
     }
 }
