@@ -39,6 +39,9 @@ struct Fact {
 enum Kind {
     /// What anybody may read.
     Plain,
+    /// Whether the dataset belongs to one party alone. A coordinator's may be the whole federation's where a party's
+    /// is its own.
+    OwnData,
     /// A checksum of examples, or of names that concern nobody else.
     Checksum,
     /// Checksums of the columns of a table, which have these names here.
@@ -62,6 +65,10 @@ impl Terms {
         let all = settings.clients.to_string();
         let validation = share(settings.validation);
         let mut facts = vec![
+            Fact {
+                kind: Kind::OwnData,
+                ..fact("own-data", "", own_data.to_string())
+            },
             fact("of-clients", "number of clients", all),
             fact("seed", "seed", settings.seed.to_string()),
             sum("classes", "list of classes", checksum(&data.class_names)),
@@ -117,6 +124,10 @@ impl Fact {
             Kind::Plain => {
                 format!("this party has the {name} {own}, the coordinator has {found}")
             }
+            Kind::OwnData if own == "true" => return None,
+            Kind::OwnData => "the parties of the coordinator have datasets of their own, and this party's is that of \
+                              the whole federation; give --own-data to all of them or to none"
+                .to_owned(),
             Kind::Checksum => format!("this party has another {name} than the coordinator"),
             Kind::Columns(names) => {
                 let (at, how) = first_difference(own, found);

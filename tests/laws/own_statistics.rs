@@ -135,6 +135,30 @@ fn a_gradient_inside_a_gradient_moves_the_statistics_of_its_point() {
         w - g
     });
     near(inner as f32, 0.1);
+    // Where the outer one trains on its point, too, it goes on from there.
+    let both = moved(|k, w| {
+        let b = k.batch(12);
+        let g = grad(&w, |v| {
+            let inner = slope(k, &w);
+            cross_entropy(k.forward(v, &b.x), &b.y) + 1e-3 * inner.dot(v)
+        });
+        w - g
+    });
+    near(both as f32, 0.19);
+}
+
+#[test]
+fn a_gradient_at_a_tree_that_shares_statistics_moves_them() {
+    let shared = moved(|k, w| {
+        let (b, other) = (k.batch(12), 3.0 * &w);
+        let g = grad(&w, |w| {
+            let t = other.replace_parts(&["Buffer"], w);
+            let g = slope(k, &t);
+            cross_entropy(k.forward(w, &b.x), &b.y) + 1e-3 * g.dot(w)
+        });
+        w - g
+    });
+    near(shared as f32, 0.19);
 }
 
 #[test]

@@ -12,7 +12,7 @@ const COORDINATOR_EXAMPLES: &str = "\
 Examples:
   fedround coordinator fedprox --superlink http://127.0.0.1:8000 --state fed --clients 2
   fedround coordinator scaffold --superlink https://fl.example.org --state fed --clients 10 \\
-      --min-parties 8 --deadline 600 --data mnist --data-dir data
+      --min-parties 8 --deadline 600 --data mine --data-dir data --own-data
 
 Parties compile the same algorithm with the same settings: run `fedround party` with the same
 SPEC, --set, --model, --data, --clients, --partition, --seed, --validation and --rounds. The

@@ -157,6 +157,9 @@ fn settings(args: &CoordinatorArgs) -> Result<(Settings, FederationSettings), Cl
     if let Some(flag) = simulated(&settings.faults) {
         return Err(FederationError::Simulated { flag }.into());
     }
+    if args.own_data && settings.run.public_share.is_some() {
+        return Err(FederationError::PublicShare.into());
+    }
     let (least, faults) = (settings.faults.min_clients, Faults::default());
     settings.run.faults = Faults {
         min_clients: least.unwrap_or(faults.min_clients),

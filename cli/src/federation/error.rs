@@ -32,6 +32,10 @@ pub(crate) enum FederationError {
         "--host: client {client} is not one of the federation's {clients}, which are numbered from 0"
     )]
     NoClient { client: usize, clients: usize },
+    #[error(
+        "--public-share is drawn from the dataset of the whole federation, and with --own-data there is none; leave one of them out"
+    )]
+    PublicShare,
     #[error("clients of a federation fail by themselves; --{flag} is for simulations")]
     Simulated { flag: &'static str },
     /// Another coordinator has used a folder that was not there when this one looked for checkpoints.

@@ -88,6 +88,15 @@ fn what_differs_is_named() {
     // A dataset of its own may have any name.
     let own = terms(settings(), other, true);
     assert_eq!(told(&own, &coordinator), "");
+    // Nor is anything of a coordinator's compared whose parties have datasets of their own, nor sent.
+    let of_owners = terms(settings(), data(), true);
+    assert_eq!(told(&own, &of_owners), "");
+    let sent: Config = of_owners.settings().collect();
+    for key in ["data", "partition", "examples", "tests", "scale"] {
+        assert!(sent.get(key).is_none(), "{key}");
+    }
+    let text = told(&coordinator, &of_owners);
+    assert!(text.contains("give --own-data to all"), "{text}");
     // A coordinator of an earlier version says nothing of it.
     assert_eq!(own.difference(&Config::default()), None);
     assert_eq!(own.population(), 3);

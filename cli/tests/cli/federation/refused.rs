@@ -74,6 +74,16 @@ fn a_party_knows_the_public_examples_of_the_whole_federation() {
     );
 }
 
+#[test]
+fn a_coordinator_of_parties_with_their_own_data_has_no_public_share() {
+    let place = Place::new();
+    let line = format!(
+        "coordinator fedmd {SMALL} --public-share 0.2 --own-data --superlink http://127.0.0.1:1 --state c"
+    );
+    let text = place.failure(&line, 1);
+    assert!(text.contains("leave one of them out"), "{text}");
+}
+
 /// The coordinator compares the share with its own.
 #[test]
 fn a_party_holds_examples_back() {

@@ -73,6 +73,7 @@ pub fn lower(
         env: HashMap::new(),
         trained: HashSet::new(),
         owners: HashMap::new(),
+        enclosing: vec![],
         passes: vec![],
         losses: vec![],
         loss_scale: shapes.loss_scale,
@@ -138,8 +139,10 @@ struct Lower<'a> {
     env: HashMap<Value, Tree>,
     /// What the enclosing gradients differentiate, and trees made of it.
     trained: HashSet<Value>,
-    /// Of trees that have running statistics of a differentiated one as they are: which ones, and of which.
-    owners: HashMap<Value, HashMap<usize, Value>>,
+    /// Of trees that share running statistics with a differentiated one.
+    owners: HashMap<Value, training::Owners>,
+    /// The points of the enclosing gradients, and their regions' own copies of them.
+    enclosing: Vec<(Value, Value)>,
     /// Forward passes in training until here.
     passes: Vec<training::Pass>,
     losses: Vec<Val>,

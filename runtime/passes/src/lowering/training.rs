@@ -9,6 +9,9 @@ use super::{Lower, LowerError, Tree, frontend, unsupported};
 use crate::autodiff::grad_scaled;
 use crate::tensor::transform::{pool_first, share};
 
+/// Of buffers that a tree has as they are of a differentiated one: which.
+pub(super) type Owners = HashMap<usize, Value>;
+
 /// A forward pass in training.
 pub(super) struct Pass {
     function: String,
@@ -39,10 +42,7 @@ impl Lower<'_> {
         let tree = op.operands[0];
         // Statistics that the tree shares are where the last pass on any of their trees has left them.
         let owners = self.owners.get(&tree).cloned().unwrap_or_default();
-        let mut w = w.clone();
-        for (b, owner) in &owners {
-            w.0[*b] = self.get(*owner, op)?.0[*b];
-        }
+        let w = self.refreshed(w, &owners, op)?;
         let training = self.trained.contains(&tree);
         let (args, types) = self.arguments(inputs);
         let on = (tree, args.clone());
@@ -76,6 +76,24 @@ impl Lower<'_> {
         Ok(value)
     }
 
+    /// A tree with the running statistics that it shares as they are now.
+    fn refreshed(&self, w: &Tree, owners: &Owners, op: &ModuleOp) -> Result<Tree, LowerError> {
+        let mut w = w.clone();
+        for (b, owner) in owners {
+            w.0[*b] = self.get(*owner, op)?.0[*b];
+        }
+        Ok(w)
+    }
+
+    /// The owners of the statistics of a gradient's point. If a gradient around it is taken at the same point, this
+    /// one goes on from there.
+    fn owners_of_point(&self, point: Value) -> Owners {
+        let mut around = self.enclosing.iter().rev();
+        let around = around.find(|(outer, _)| *outer == point);
+        let tree = around.map_or(point, |(_, arg)| *arg);
+        self.owners.get(&tree).cloned().unwrap_or_default()
+    }
+
     /// Notes which running statistics a tree has as they are, of a differentiated one that it was made of.
     pub(super) fn share_statistics(&mut self, op: &ModuleOp, operands: &[Tree], made: &Tree) {
         let shared = self.buffers(made).iter().filter_map(|&b| {
@@ -83,7 +101,7 @@ impl Lower<'_> {
             let (source, _) = sources.find(|(_, tree)| tree.0.get(b) == made.0.get(b))?;
             Some((b, *self.owners.get(source)?.get(&b)?))
         });
-        let shared: HashMap<usize, Value> = shared.collect();
+        let shared: Owners = shared.collect();
         let results = op.results.iter();
         self.owners.extend(results.map(|v| (*v, shared.clone())));
     }
@@ -104,6 +122,9 @@ impl Lower<'_> {
         region: &Region,
         w: &Tree,
     ) -> Result<Vec<Tree>, LowerError> {
+        let point = op.operands[0];
+        let owners = self.owners_of_point(point);
+        let w = &self.refreshed(w, &owners, op)?;
         // The region's own copies of the parameters: what it captures from outside is constant,
         // even where it is the same value. Folding removes the copies.
         let copies = w.0.iter().map(|&v| {
@@ -120,15 +141,20 @@ impl Lower<'_> {
         self.trained.insert(arg);
         let own_buffers = self.buffers(w).iter().map(|&b| (b, arg)).collect();
         self.owners.insert(arg, own_buffers);
+        self.enclosing.push((point, arg));
         self.ops(&region.ops)?;
+        self.enclosing.pop();
         let loss = self.get(loss, op)?.0[0];
         let loss = share(&mut self.graph, own, loss);
         let buffers = self.buffers(w);
-        // What another gradient at the same point has moved meanwhile stays.
-        let (mut after, advanced) = (self.get(op.operands[0], op)?, self.get(arg, op)?);
-        let moved = buffers.iter().filter(|&&b| advanced.0[b] != copies[b]);
-        moved.for_each(|&b| after.0[b] = advanced.0[b]);
-        self.env.insert(op.operands[0], after);
+        let (mut after, advanced) = (self.get(point, op)?, self.get(arg, op)?);
+        for &b in buffers.iter().filter(|&&b| advanced.0[b] != copies[b]) {
+            after.0[b] = advanced.0[b];
+            if let Some(owner) = owners.get(&b).and_then(|v| self.env.get_mut(v)) {
+                owner.0[b] = advanced.0[b];
+            }
+        }
+        self.env.insert(point, after);
         let leaves = copies.iter().enumerate();
         let wrt = leaves.filter(|(i, _)| !buffers.contains(i));
         let wrt: Vec<Val> = wrt.map(|(_, v)| *v).collect();
@@ -139,7 +165,7 @@ impl Lower<'_> {
             grads.insert(b, zeros);
         }
         // What is descended on to train the model, and not on its inputs.
-        if self.module.type_of(op.operands[0]).kind == Kind::Params {
+        if self.module.type_of(point).kind == Kind::Params {
             self.losses.push(loss);
         }
         Ok(vec![Tree(grads), Tree(vec![loss])])
