@@ -159,10 +159,10 @@ fn fixed_help(error: &CliError) -> Option<&'static str> {
         CliError::NoRun { .. } => "`fedround run --out DIR` begins a run",
         CliError::IsFederation { .. } => COORDINATOR_GOES_ON,
         CliError::NoGoodCheckpoint { .. } => {
-            "`fedround run --config DIR/config.toml` trains it again from the start"
+            "`fedround run --config DIR/config.toml` trains it again from the start, and between parties `fedround coordinator` with another --state"
         }
         CliError::OtherRun { .. } => {
-            "move this file out of the folder: `fedround resume DIR` then goes on from the run's own last checkpoint, or from its start"
+            "move this file out of the folder: `fedround resume DIR` then goes on from the run's own last checkpoint, or from its start; between parties, the `fedround coordinator` command does"
         }
         CliError::FewerRounds { .. } => {
             "the number is that of the whole run, with the rounds that are complete; without --rounds it is that of its config.toml"
@@ -172,7 +172,7 @@ fn fixed_help(error: &CliError) -> Option<&'static str> {
             "wait until the other process ends, or choose another folder"
         }
         CliError::Manifest(_) => {
-            "`fedround resume DIR` writes all files of the run again from its last good checkpoint"
+            "`fedround resume DIR` writes all files of the run again from its last good checkpoint; between parties, the `fedround coordinator` command does"
         }
         CliError::Text { .. } => "docs/ir.md describes the text form",
         CliError::Request(_)

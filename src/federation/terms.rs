@@ -67,7 +67,7 @@ impl Terms {
         let mut facts = vec![
             Fact {
                 kind: Kind::OwnData,
-                ..fact("own-data", "", own_data.to_string())
+                ..fact("own-data", "owner of the dataset", own_data.to_string())
             },
             fact("of-clients", "number of clients", all),
             fact("seed", "seed", settings.seed.to_string()),

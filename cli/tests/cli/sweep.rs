@@ -223,9 +223,21 @@ fn halving_continues_only_the_best() {
         let line = halving(how);
         let child = start(&place, &line);
         // It has 201 to 400 rounds only in the last stage.
-        wait_for(&place.path(&format!("{how}/{best}/metrics.jsonl")), 201);
+        let metrics = place.path(&format!("{how}/{best}/metrics.jsonl"));
+        wait_for(&metrics, 201);
         let output = signal(child, how);
         assert!(!output.status.success(), "{how}: it had ended");
+        if how == "INT" {
+            // Stopped again in the first stage, which begins with this run, it has not ended either.
+            let known = std::fs::read_to_string(&metrics).unwrap().lines().count();
+            let child = start(&place, &line);
+            wait_for(&metrics, known + 5);
+            assert_eq!(signal(child, how).status.code(), Some(130));
+            let json = place.json("INT/comparison.json");
+            let runs = json["runs"].as_array().unwrap().iter();
+            let stopped: Vec<&Value> = runs.filter(|run| run["status"] == "interrupted").collect();
+            assert_eq!(stopped.len(), 1, "{json}");
+        }
         let output = place.output(&line);
         let notes = stderr(&output);
         assert!(output.status.success(), "{notes}");

@@ -29,7 +29,7 @@ pub enum BuildError {
     },
     /// A loop that gives an optimizer other settings than it had before.
     #[error(
-        "{loc}: the loop assigns an optimizer of other settings than the variable had before it, and settings are not carried from turn to turn; use `step_at` for another step size, a variable of its own for each optimizer, and for a number of the round that both use a name before the loop"
+        "{loc}: the loop assigns an optimizer of other settings than the variable had before it, and settings are not carried from turn to turn; for another step size use `step_at`, and for another optimizer another variable; if both have the same computed number, give it a name before the loop"
     )]
     OtherOptimizer {
         /// Where.

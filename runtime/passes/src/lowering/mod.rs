@@ -139,7 +139,7 @@ struct Lower<'a> {
     env: HashMap<Value, Tree>,
     /// What the enclosing gradients differentiate, and trees made of it.
     trained: HashSet<Value>,
-    /// Of trees that share running statistics with a differentiated one.
+    /// Which running statistics each tree shares with a differentiated one.
     owners: HashMap<Value, training::Owners>,
     /// The points of the enclosing gradients, and their regions' own copies of them.
     enclosing: Vec<(Value, Value)>,

@@ -18,8 +18,8 @@ impl Lower<'_> {
         self.each(x, |g, leaf| g.with_number(Op::Mul, leaf, factor, loc))
     }
 
-    /// The root of a square. At zero, where its slope is infinite, it passes no gradient on: what it adds there is
-    /// far below every bound, and nothing beside other squares.
+    /// The root of a sum of squares, with a gradient of 0 where the sum is 0 and the root's slope infinite. Sums are
+    /// raised to the smallest normal number, whose root is far below every bound.
     fn root(&mut self, square: Val, loc: Loc) -> Result<Val, TypeError> {
         let least = f64::from(f32::MIN_POSITIVE);
         let mut push = |op, v: Val| self.graph.push(op, &[v], loc);

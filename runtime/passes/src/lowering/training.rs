@@ -9,7 +9,7 @@ use super::{Lower, LowerError, Tree, frontend, unsupported};
 use crate::autodiff::grad_scaled;
 use crate::tensor::transform::{pool_first, share};
 
-/// Of buffers that a tree has as they are of a differentiated one: which.
+/// For each buffer that a tree shares with a differentiated tree, by its place among the leaves: that tree.
 pub(super) type Owners = HashMap<usize, Value>;
 
 /// A forward pass in training.
@@ -40,7 +40,7 @@ impl Lower<'_> {
         inputs: &[Tree],
     ) -> Result<Val, LowerError> {
         let tree = op.operands[0];
-        // Statistics that the tree shares are where the last pass on any of their trees has left them.
+        // The last pass may have been on another tree with the same statistics.
         let owners = self.owners.get(&tree).cloned().unwrap_or_default();
         let w = self.refreshed(w, &owners, op)?;
         let training = self.trained.contains(&tree);
@@ -94,7 +94,7 @@ impl Lower<'_> {
         self.owners.get(&tree).cloned().unwrap_or_default()
     }
 
-    /// Notes which running statistics a tree has as they are, of a differentiated one that it was made of.
+    /// Notes which running statistics a tree made by `replace_parts` shares with a differentiated one.
     pub(super) fn share_statistics(&mut self, op: &ModuleOp, operands: &[Tree], made: &Tree) {
         let shared = self.buffers(made).iter().filter_map(|&b| {
             let mut sources = op.operands.iter().zip(operands);
@@ -102,8 +102,7 @@ impl Lower<'_> {
             Some((b, *self.owners.get(source)?.get(&b)?))
         });
         let shared: Owners = shared.collect();
-        let results = op.results.iter();
-        self.owners.extend(results.map(|v| (*v, shared.clone())));
+        self.owners.extend(op.results.first().map(|v| (*v, shared)));
     }
 
     /// The buffers that other functions of the same inputs have updated. A function that is repeated is a pass of

@@ -106,7 +106,7 @@ impl Canonicalize<'_> {
             let differentiated = &self.definitions.differentiated;
             let same = match &simpler {
                 Simpler::Same(value) => op.results.iter().all(|v| self.are_one(*v, *value)),
-                // An operand's operand was read before the gradients of this point that lie between.
+                // A new operand was read earlier: a gradient may have moved its statistics since.
                 Simpler::Op(_, operands) => operands
                     .iter()
                     .all(|v| op.operands.contains(v) || !differentiated.contains(v)),
