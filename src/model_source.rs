@@ -8,6 +8,7 @@ use burn::tensor::Device;
 use fedround_dsl::Algorithm;
 use fedround_exec::{CompileError, assemble_for};
 use fedround_models::{AuxiliaryTask, Losses, Model, ModelError, Network, Task, build};
+use fedround_simulation::without_drawn_values;
 use fedround_trace::TracedModel;
 
 /// Variants of auxiliary networks by the networks' names, as in `discriminator` → `linear`.
@@ -170,7 +171,8 @@ impl ModelSource {
         };
         let assembled = assemble_for(algorithm, adapt(model)?, around, &device);
         let assembled = assembled.map_err(GraphError::from)?;
-        let model = TracedModel::new(self.name(), assembled.model, around.task, losses.clone());
+        let model = without_drawn_values(&*assembled.model);
+        let model = TracedModel::new(self.name(), model, around.task, losses.clone());
         let used = assembled.auxiliaries.iter();
         let used = used.map(|(name, variant)| ((*name).to_owned(), (*variant).to_owned()));
         Ok((model, used.collect()))

@@ -1,7 +1,8 @@
 //! The initial parameters of a model, drawn from the seed of a run.
 
-use fedround_exec::tensor::read;
-use fedround_models::{Layer, Layout, Leaf};
+use burn_backend::TensorMetadata;
+use fedround_exec::tensor::{read, repeated};
+use fedround_models::{Layer, Layout, Leaf, Model};
 use fedround_random::{Purpose, StreamKey, uniform};
 
 use crate::error::RunError;
@@ -23,24 +24,71 @@ use crate::error::RunError;
 ///
 /// The values with which the model was built cannot be read.
 pub fn initial_values(leaves: &[Leaf], seed: u64) -> Result<Vec<Vec<f32>>, RunError> {
-    let module = |leaf: &Leaf| leaf.name.rsplit_once('.').map(|(m, _)| m.to_owned());
-    let layers = leaves.chunk_by(|a, b| module(a) == module(b));
-    let values = layers.enumerate().flat_map(|(layer, leaves)| {
+    let values = layers(leaves).enumerate().flat_map(|(layer, leaves)| {
         let bound = bound(leaves);
         leaves.iter().enumerate().map(move |(i, leaf)| {
             let key = StreamKey::new(seed, Purpose::Init).with(layer).with(i);
             let n = leaf.shape.iter().product();
-            Ok(match (leaf.layer, bound) {
-                (Layer::Embedding, _) => normal(n, key),
-                (_, Some(bound)) if !leaf.buffer => {
+            Ok(match Source::of(leaf, bound) {
+                Source::Normal => normal(n, key),
+                Source::Uniform(bound) => {
                     let values = &uniform(n, bound, key);
                     Layout::PyTorch.to_ours(leaf, values)
                 }
-                _ => read(leaf.tensor.clone())?,
+                Source::Model => read(leaf.tensor.clone())?,
             })
         })
     });
     values.collect()
+}
+
+/// The model with a repeated zero for each value that [`initial_values`] draws. No run uses the values with which the
+/// model was built, and they take as much memory as the parameters of a run.
+pub fn without_drawn_values(model: &dyn Model) -> Box<dyn Model> {
+    let leaves = model.leaves();
+    let tensors = layers(&leaves).flat_map(|leaves| {
+        let bound = bound(leaves);
+        leaves
+            .iter()
+            .map(move |leaf| match Source::of(leaf, bound) {
+                Source::Model => leaf.tensor.clone(),
+                Source::Normal | Source::Uniform(_) => {
+                    repeated(0.0, &leaf.shape, &leaf.tensor.device())
+                }
+            })
+    });
+    model.with_tensors(tensors.collect())
+}
+
+/// Where a leaf's initial values come from.
+enum Source {
+    /// Drawn from `N(0, 1)`.
+    Normal,
+    /// Drawn from `U(-bound, bound)`.
+    Uniform(f64),
+    /// Those with which the model was built.
+    Model,
+}
+
+impl Source {
+    /// For a leaf of a layer with this [`bound`].
+    fn of(leaf: &Leaf, bound: Option<f64>) -> Self {
+        match (leaf.layer, bound) {
+            (Layer::Embedding, _) => Self::Normal,
+            (_, Some(bound)) if !leaf.buffer => Self::Uniform(bound),
+            _ => Self::Model,
+        }
+    }
+}
+
+/// The leaves of each layer.
+fn layers(leaves: &[Leaf]) -> impl Iterator<Item = &[Leaf]> {
+    let layer = |leaf: &Leaf| {
+        leaf.name
+            .rsplit_once('.')
+            .map(|(layer, _)| layer.to_owned())
+    };
+    leaves.chunk_by(move |a, b| layer(a) == layer(b))
 }
 
 /// The bound of a layer's uniformly distributed values; `None` if it keeps the values with which it was built.
@@ -70,6 +118,8 @@ mod tests {
         StreamKey::new(7, Purpose::Init).with(layer).with(leaf)
     }
     use burn::tensor::{Device, Tensor};
+    use fedround_exec::tensor::floats;
+    use fedround_models::{Task, build};
 
     fn leaf(name: &str, shape: &[usize]) -> Leaf {
         let layer = match name.split_once('.') {
@@ -85,6 +135,28 @@ mod tests {
             buffer: false,
             layer,
             modules: vec![],
+        }
+    }
+
+    #[test]
+    fn a_model_without_drawn_values_starts_as_the_model_itself() {
+        let task = Task {
+            input: [1, 28, 28],
+            classes: 10,
+        };
+        for (name, words) in [("fedaa-cnn-bn", None), ("char-lstm", Some(12))] {
+            let model = build(name, task, words, &Device::flex()).unwrap();
+            let without = without_drawn_values(&*model).leaves();
+            assert_eq!(
+                initial_values(&without, 7).unwrap(),
+                initial_values(&model.leaves(), 7).unwrap(),
+                "{name}"
+            );
+            let weight = without.iter().find(|leaf| leaf.shape.len() > 1).unwrap();
+            assert!(
+                floats(&weight.tensor).is_none(),
+                "{name}: one number, not a row"
+            );
         }
     }
 

@@ -53,7 +53,7 @@ pub use evaluation::Evaluation;
 pub use evaluation::captions::Search;
 pub use evaluation::personal_models::PersonalModels;
 pub use faults::{Distribution, DistributionError, Faults, FaultsError};
-pub use init_parameters::initial_values;
+pub use init_parameters::{initial_values, without_drawn_values};
 pub use late_client::{LateClient, LateClientError};
 pub use loop_form::PlainReason;
 pub use loop_replay::LoopReplay;

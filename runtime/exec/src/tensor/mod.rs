@@ -81,6 +81,12 @@ pub fn from_floats(values: Vec<f32>, shape: &[usize], device: &DispatchDevice) -
     Dispatch::float_from_data(TensorData::new(values, Shape::from(shape.to_vec())), device)
 }
 
+/// A tensor with one value for all elements, which is in memory once.
+pub fn repeated(value: f32, shape: &[usize], device: &DispatchDevice) -> DispatchTensor {
+    let once = from_floats(vec![value], &vec![1; shape.len()], device);
+    Dispatch::float_expand(once, Shape::from(shape.to_vec()))
+}
+
 /// A tensor of one `i32`, which a GPU fills in itself: nothing is copied from the host.
 pub fn filled_index(value: usize, device: &DispatchDevice) -> DispatchTensor {
     let value = Scalar::Int(value as i64);

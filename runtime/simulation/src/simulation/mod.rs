@@ -47,6 +47,7 @@ use crate::state::State;
 use crate::workers::Workers;
 use devices::{TrainingDevice, no_thread};
 use fingerprint::Digests;
+use parameters::hash;
 
 pub(crate) use checkpoint::SavedState;
 pub(crate) use parameters::upload;
@@ -97,8 +98,8 @@ pub struct Simulation {
     parties: Option<Coordinator>,
     /// The present parameters: one tensor for each leaf of the model.
     params: Vec<DispatchTensor>,
-    /// The parameters before the first round.
-    initial: Vec<DispatchTensor>,
+    /// For each parameter, the [hash](parameters::hash) of its values before the first round.
+    initial: Vec<u64>,
     /// The number of examples in a batch of an evaluation.
     evaluation_batch: usize,
     /// The most clients whose personal models are made in one graph. It shrinks if a device runs out of memory.
@@ -128,6 +129,7 @@ impl Simulation {
     ) -> Result<Self, RunError> {
         let program = program.into();
         let values = initial_values(&program.model().model().leaves(), seed)?;
+        let initial = values.iter().map(|values| hash(values)).collect();
         let params = upload(program.model().parameters(), values, program.device());
         let main_device = TrainingDevice::new(program, CohortBatch::Auto);
         Ok(Self {
@@ -146,7 +148,7 @@ impl Simulation {
             workloads: vec![],
             main_device,
             extra_devices: vec![],
-            initial: params.clone(),
+            initial,
             params,
             evaluation_batch: BATCH,
             personal_group: AtomicUsize::new(usize::MAX),

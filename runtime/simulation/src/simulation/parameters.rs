@@ -1,11 +1,13 @@
 //! Reads and replaces the parameters and states of a simulation.
 
+use std::hash::{DefaultHasher, Hasher};
+
 use burn::tensor::DispatchTensor;
 use burn_dispatch::DispatchDevice;
 use fedround_exec::device::with_gpu_access;
 use fedround_exec::tensor::{dtype, from_floats, read, read_all, read_ints};
 use fedround_ir::tensor::{DType, TensorType};
-use fedround_models::{LoadReport, Weights, WeightsError};
+use fedround_models::{LoadReport, Weights, WeightsError, little_endian};
 use fedround_passes::lowering::Frontend;
 
 use super::Simulation;
@@ -117,15 +119,14 @@ impl Simulation {
         let fitted = weights.fit(&program.model().model().leaves())?;
         let leaves = program.model().parameters().iter().zip(fitted.values);
         with_gpu_access(|| {
-            for (param, ((_, ty), values)) in self.params.iter_mut().zip(leaves) {
-                if let Some(values) = values {
-                    *param = from_floats(values, &ty.shape, program.device());
+            for (i, ((_, ty), values)) in leaves.enumerate() {
+                let Some(values) = values else { continue };
+                if self.round == 0 {
+                    self.initial[i] = hash(&values);
                 }
+                self.params[i] = from_floats(values, &ty.shape, program.device());
             }
         });
-        if self.round == 0 {
-            self.initial.clone_from(&self.params);
-        }
         Ok(fitted.report)
     }
 
@@ -146,6 +147,13 @@ impl Simulation {
 pub(super) fn bits(tensor: &DispatchTensor) -> Result<Vec<u32>, RunError> {
     let values = read(tensor.clone())?.into_iter();
     Ok(values.map(f32::to_bits).collect())
+}
+
+/// A hash of a parameter's values. Equal bits have equal hashes, so that NaN equals NaN.
+pub(super) fn hash(values: &[f32]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(&little_endian(values));
+    hasher.finish()
 }
 
 /// The values of a state's tensors. They are all floats, or all integers if the state is labels.

@@ -3,11 +3,12 @@
 
 use burn::tensor::DispatchTensor;
 use fedround_exec::Program;
+use fedround_exec::tensor::read;
 use fedround_ir::fed::{Op, Place};
 
 use super::Simulation;
 use super::fingerprint::graph;
-use super::parameters::bits;
+use super::parameters::hash;
 use crate::error::RunError;
 use crate::faults::Attendance;
 use crate::parties::{
@@ -134,7 +135,7 @@ impl Simulation {
         let cx = devices[0];
         let phase = (self.program().phase_of(cx.scheduled).0, cx.scheduled);
         let clients = cx.clients();
-        let server = ServerModel::new(&self.params, &self.initial)?;
+        let server = ServerModel::new(&self.params, &self.unchanged_parameters()?)?;
         let (mut state, params) = (self.state.clone(), self.params.clone());
         let mut attendance = Attendance::default();
         let scores = self.guarded(|| {
@@ -166,9 +167,10 @@ impl Simulation {
     /// The device that holds them has failed.
     pub fn unchanged_parameters(&self) -> Result<Vec<bool>, RunError> {
         let leaves = self.initial.iter().zip(&self.params);
-        leaves
-            .map(|(before, now)| Ok(bits(before)? == bits(now)?))
-            .collect()
+        let unchanged = |(initial, now): (&u64, &DispatchTensor)| -> Result<bool, RunError> {
+            Ok(*initial == hash(&read(now.clone())?))
+        };
+        leaves.map(unchanged).collect()
     }
 
     /// For each host, the last attempt of a round that was committed. A checkpoint needs it.
@@ -189,9 +191,9 @@ impl Simulation {
         self.main_device.evaluation(None)
     }
 
-    /// The initial parameters.
-    pub(crate) fn initial(&self) -> &[DispatchTensor] {
-        &self.initial
+    /// The present parameters. At a host they are the initial ones, because only a server changes them.
+    pub(crate) fn params(&self) -> &[DispatchTensor] {
+        &self.params
     }
 
     pub(crate) fn workers(&self) -> &Workers {

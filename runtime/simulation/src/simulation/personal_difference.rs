@@ -56,11 +56,9 @@ impl Simulation {
     ///
     /// The device that holds the parameters has failed.
     pub fn personal_difference(&self) -> Result<PersonalDifference, RunError> {
-        let all = |leaves: &[_]| leaves.iter().map(bits).collect::<Result<Vec<_>, _>>();
-        let (server, initial) = (all(&self.params)?, all(&self.initial)?);
-        let pairs = initial.iter().zip(&server);
+        let server: Vec<Vec<u32>> = self.params.iter().map(bits).collect::<Result<_, _>>()?;
         Ok(PersonalDifference {
-            is_initial: pairs.map(|(initial, now)| initial == now).collect(),
+            is_initial: self.unchanged_parameters()?,
             by_clients: vec![false; server.len()],
             any: false,
             server,

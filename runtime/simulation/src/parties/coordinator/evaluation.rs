@@ -49,12 +49,11 @@ pub(crate) struct ServerModel {
 }
 
 impl ServerModel {
-    pub fn new(now: &[DispatchTensor], initial: &[DispatchTensor]) -> Result<Self, RunError> {
-        let (checksums, initial) = (checksums(now)?, checksums(initial)?);
-        let changed = checksums.iter().zip(&initial);
+    /// Of these parameters. `unchanged` says which of them have their initial values.
+    pub fn new(now: &[DispatchTensor], unchanged: &[bool]) -> Result<Self, RunError> {
         Ok(Self {
-            changed: changed.map(|(now, initial)| now != initial).collect(),
-            checksums,
+            checksums: checksums(now)?,
+            changed: unchanged.iter().map(|unchanged| !unchanged).collect(),
         })
     }
 }

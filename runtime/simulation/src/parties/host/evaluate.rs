@@ -52,7 +52,7 @@ impl PartyHost {
             region: run.region,
             round: run.attempt.round,
         };
-        if server.len() != self.simulation.initial().len() {
+        if server.len() != self.simulation.params().len() {
             return Err(none());
         }
         let region = self.region(run, self.personal_table.as_ref().ok_or_else(none)?)?;
@@ -96,7 +96,7 @@ impl PartyHost {
         let program = self.simulation.personal_program();
         let program = program.unwrap_or(self.simulation.program());
         let program = program.at(run.scheduled);
-        let initial = self.simulation.initial();
+        let initial = self.simulation.params();
         let initial_checksums = checksums(initial)?;
         let changed = initial_checksums.iter().zip(server);
         let changed = changed.map(|(initial, now)| initial != now);

@@ -86,7 +86,7 @@ impl PartyHost {
             };
             let sent_leaves = sent_leaves(program, &input.without);
             let zero = program.leaf_mask(&input.zero);
-            let fill = |leaf| fill(program, self.simulation.initial(), &zero, leaf);
+            let fill = |leaf| fill(program, self.simulation.params(), &zero, leaf);
             let what = (input.kind, sent_leaves.as_slice(), &ValueType::default());
             // The value of one client, or of all.
             let mut read = |entry: Option<Entry>| -> Result<RuntimeValue, HostError> {
