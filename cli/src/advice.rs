@@ -39,7 +39,7 @@ const NETWORKS: &str = "`fedround list auxiliaries` shows the networks and their
 const WEIGHTS: &str = "docs/weights.md describes files of weights, and --rename FROM=TO turns names of a file into the model's";
 const DEVICES: &str =
     "--device cpu runs everywhere; `fedround doctor` says what there is and what is missing";
-const NO_SPACE: &str = "make space, then `fedround resume DIR` goes on with a run, and the same command with anything else";
+const NO_SPACE: &str = "free disk space, then continue: `fedround resume DIR` for a run, the same command again for anything else";
 const CLIENTS: &str = "--clients N sets the number of clients";
 
 /// The process's exit code after an error.
@@ -103,7 +103,7 @@ fn help(error: &CliError) -> Option<String> {
     })
 }
 
-/// The same of errors for which it is always the same text.
+/// What to do about an error whose advice does not depend on what is in it.
 fn fixed_help(error: &CliError) -> Option<&'static str> {
     Some(match error {
         CliError::Spec(_) | CliError::NoSpec => SPECS,
@@ -190,9 +190,7 @@ fn fixed_help(error: &CliError) -> Option<&'static str> {
 fn unknown_hyper(error: &CliError) -> Option<&str> {
     match error {
         CliError::Hyper(HyperError::Unknown { field: name, .. })
-        | CliError::Compare(
-            CompareError::Hyper { name, .. } | CompareError::SelectNobody { name, .. },
-        ) => Some(name),
+        | CliError::Compare(CompareError::Hyper { name, .. }) => Some(name),
         _ => None,
     }
 }

@@ -1,4 +1,5 @@
-//! What others call by another name: suggestions where a name is unknown and none is spelt alike.
+//! The names that other programs use for algorithms and hyper-parameters. They lead to a suggestion where a name is
+//! unknown and no known name is spelt alike.
 
 use fedround_dsl::{HyperError, SpecError};
 

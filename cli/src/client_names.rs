@@ -27,7 +27,7 @@ pub(crate) fn client_names(
 /// What to say of a column that names clients, where the clients are others.
 pub(crate) fn note(reading: &ReadArgs, data: &Dataset, partition: &Partition) -> Option<String> {
     let column = reading.client_column.as_ref()?;
-    let clients = data.clients().filter(|_| !goes_by_groups(partition))?;
+    let clients = data.clients().filter(|_| !partition.by_groups())?;
     Some(format!(
         "`{column}` names {clients} clients, but {partition} deals the rows to others; --partition natural makes a client of each"
     ))
@@ -38,13 +38,4 @@ pub(crate) fn tell_notes(settings: &Settings, data: &Dataset) {
     let unnamed = note(&settings.reading, data, &settings.run.partition);
     let notes = data.notes.iter().chain(&unnamed);
     notes.for_each(|note| tell!("note: {note}"));
-}
-
-/// Whether a partition deals groups as the data has them.
-fn goes_by_groups(partition: &Partition) -> bool {
-    match partition {
-        Partition::Natural | Partition::Groups | Partition::Domains { .. } => true,
-        Partition::Rotated { base, .. } => goes_by_groups(base),
-        _ => false,
-    }
 }

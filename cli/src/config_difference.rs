@@ -13,7 +13,7 @@ pub(crate) const FREE: [&str; 7] = [
     "track",
 ];
 
-/// The first key of different values, with these.
+/// The first key whose values differ, with the value that was found and the one that is wanted.
 pub(crate) fn difference(
     found: &Table,
     wanted: &Table,

@@ -51,7 +51,7 @@ pub(crate) fn read_with_includes(
 }
 
 /// Replaces values; tables, such as that of hyper-parameters, are merged key by key.
-fn lay_over(below: &mut toml::Table, above: toml::Table) {
+pub(crate) fn lay_over(below: &mut toml::Table, above: toml::Table) {
     for (key, value) in above {
         match (below.get_mut(&key), value) {
             (Some(toml::Value::Table(below)), toml::Value::Table(above)) => lay_over(below, above),

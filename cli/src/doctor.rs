@@ -94,7 +94,6 @@ impl Doctor {
     }
 }
 
-/// Runs the subcommand.
 pub(crate) fn doctor(args: &DoctorArgs) -> Result<(), CliError> {
     if let Some(device) = &args.device {
         let device = Device::choose(device)?;

@@ -14,7 +14,7 @@ use fedround_exec::{
 };
 use fedround_ir::text::ParseError;
 use fedround_metrics::MetricError;
-use fedround_models::{ModelError, TrainError};
+use fedround_models::{ModelError, TrainError, WeightsError};
 use fedround_passes::{PassError, RequestError};
 use fedround_simulation::{
     ByteSizeError, CohortBatchError, DeviceDataError, DistributionError, LateClientError,
@@ -175,7 +175,7 @@ pub(crate) enum CliError {
     #[error("no checkpoint can be read: {}", damaged.join("; "))]
     NoGoodCheckpoint { damaged: Vec<String> },
     #[error(
-        "{} is a checkpoint of another run: of run {found} ({what}), and this folder's run is {expected}",
+        "{} belongs to run {found} ({what}), but this folder belongs to run {expected}",
         path.display()
     )]
     OtherRun {
@@ -213,6 +213,8 @@ pub(crate) enum CliError {
         path.display()
     )]
     Vanished { path: PathBuf },
+    #[error("cannot draw a chart: {0}")]
+    Chart(String),
     #[error("cannot draw {}: {message}", path.display())]
     Draw { path: PathBuf, message: String },
     #[error(
@@ -275,7 +277,7 @@ pub(crate) enum CliError {
         difference: String,
     },
     #[error(
-        "{flag} says how data other than the run's is read; the run's own is read as the run read it, so that no example that it was trained on is a test"
+        "{flag} applies only to other data (--data); the run's own data is always read as in training, so that no training example is tested"
     )]
     OwnDataOption { flag: String },
     #[error("{}, row {row}: {message}", file.display())]
@@ -341,7 +343,8 @@ of_experiments!(
     MetricError,
     ModelError,
     PartitionError,
-    RunError
+    RunError,
+    WeightsError
 );
 
 impl CliError {

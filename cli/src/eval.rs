@@ -55,7 +55,6 @@ struct OfClient {
     test: Scores,
 }
 
-/// Runs the subcommand.
 pub(crate) fn eval(catalog: &Catalog, args: &EvalArgs) -> Result<(), CliError> {
     let mut trained = TrainedRun::open(&args.run, args.data_dir.clone())?;
     trained.settings.run.eval_batch = at_least_one("batch", args.batch)?;

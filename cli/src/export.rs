@@ -10,7 +10,6 @@ use crate::model_args::ExportArgs;
 use crate::terminal::{grouped, print, tell};
 use crate::trained_run::TrainedRun;
 
-/// Runs the subcommand.
 pub(crate) fn export(catalog: &Catalog, args: &ExportArgs) -> Result<(), CliError> {
     let format = ExportFormat::of(&args.to, args.format)?;
     let run = TrainedRun::open(&args.run, None)?;

@@ -75,13 +75,20 @@ pub(crate) fn write_csv(
     path: &Path,
     rows: impl IntoIterator<Item = impl Serialize>,
 ) -> Result<(), CliError> {
-    let text = || -> Result<Vec<u8>, csv::Error> {
-        let mut writer = csv::Writer::from_writer(vec![]);
-        rows.into_iter().try_for_each(|row| writer.serialize(row))?;
-        writer
-            .into_inner()
-            .map_err(|error| error.into_error().into())
-    };
-    let text = text().map_err(|error| CliError::io("write", path)(error.into()))?;
+    let mut rows = rows.into_iter();
+    let text = csv_bytes(path, |writer| {
+        rows.try_for_each(|row| writer.serialize(row))
+    })?;
     Ok(write_atomically(path, &[&text])?)
+}
+
+/// Rows as CSV. An error names the file that they are for.
+pub(crate) fn csv_bytes(
+    path: &Path,
+    write: impl FnOnce(&mut csv::Writer<Vec<u8>>) -> csv::Result<()>,
+) -> Result<Vec<u8>, CliError> {
+    let mut writer = csv::Writer::from_writer(vec![]);
+    let written = write(&mut writer).map_err(io::Error::from);
+    let bytes = written.and_then(|()| writer.into_inner().map_err(|error| error.into_error()));
+    bytes.map_err(CliError::io("write", path))
 }

@@ -17,7 +17,6 @@ use crate::pass_dump::pass_manager;
 use crate::tensor_sheets::sheets;
 use crate::terminal::{print, print_bytes, tell};
 
-/// Runs the subcommand.
 pub(crate) fn graph(catalog: &Catalog, args: &GraphArgs) -> Result<(), CliError> {
     if let Some(pass) = args.pass.as_ref().or(args.diff.as_ref()) {
         return pass_changes::show(catalog, args, pass, args.diff.is_some());

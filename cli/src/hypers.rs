@@ -146,10 +146,11 @@ pub(crate) fn lookup(algorithm: &dyn Hyper, name: &str) -> Option<LayerField> {
     all_fields(algorithm).into_iter().find(here)
 }
 
-/// Whether `to` takes a hyper-parameter of a file for the algorithm `from`, of which `None` is known by its name alone.
-/// Layers have the same names for different things, and the file of a run lists every default: a value means the same
-/// in a layer of the same name, and in the innermost layers of both, which train clients with a step size, batches and
-/// so on. A name that `from` lacks was written by hand, for whatever has it.
+/// Whether `to` takes a hyper-parameter of a file that was written for the algorithm `from`, which is `None` if only
+/// its name is known. Layers of different names use the same word for different things, and the file of a run lists
+/// every default. A value is therefore taken over between layers of the same name, and between the innermost layers of
+/// both algorithms, which train clients with a step size, batches and so on. A name that `from` does not have was
+/// written by hand, and is for any algorithm that has it.
 pub(crate) fn carries(from: Option<&BoxedAlgorithm>, to: &dyn Hyper, name: &str) -> bool {
     let Some(there) = lookup(to, name) else {
         return false;
@@ -168,11 +169,7 @@ pub(crate) fn layers(algorithm: &dyn Hyper) -> impl Iterator<Item = &dyn Hyper> 
 
 /// The name of the innermost layer, which may have no hyper-parameters.
 fn innermost(algorithm: &dyn Hyper) -> &'static str {
-    let mut layer = algorithm;
-    while let Some(base) = layer.base() {
-        layer = base;
-    }
-    layer.name()
+    layers(algorithm).last().unwrap_or(algorithm).name()
 }
 
 /// Every hyper-parameter that can be set, by the shortest name that sets it. (A layer that occurs

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use fedround::experiment::{ExperimentError, Status};
+use fedround::experiment::Status;
 use fedround_models::{Weights, WeightsError};
 use serde::Deserialize;
 
@@ -63,7 +63,7 @@ pub(crate) fn read(dir: &Path, path: &Path) -> Result<Weights, CliError> {
         let message = match &error {
             WeightsError::Empty { .. } => "it is empty".to_owned(),
             WeightsError::Format { source, .. } => format!("it is no safetensors file ({source})"),
-            _ => return weights_error(error),
+            _ => return error.into(),
         };
         KeptModelError::Damaged {
             dir: dir.to_owned(),
@@ -72,8 +72,4 @@ pub(crate) fn read(dir: &Path, path: &Path) -> Result<Weights, CliError> {
         }
         .into()
     })
-}
-
-pub(crate) fn weights_error(error: WeightsError) -> CliError {
-    ExperimentError::from(error).into()
 }

@@ -17,7 +17,6 @@ use crate::pass_dump::pass_manager;
 use crate::table::columns;
 use crate::terminal::{print, tell};
 
-/// Runs the subcommand.
 pub(crate) fn opt(args: &OptArgs) -> Result<(), CliError> {
     let (Some(file), false) = (&args.file, args.list) else {
         return match args.json {

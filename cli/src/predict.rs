@@ -32,7 +32,6 @@ struct Prediction {
     probabilities: Map<String, Value>,
 }
 
-/// Runs the subcommand.
 pub(crate) fn predict(catalog: &Catalog, args: &PredictArgs) -> Result<(), CliError> {
     let trained = TrainedRun::open(&args.run, args.data_dir.clone())?;
     let mut encoding = trained.encoding()?;

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use fedround::Auxiliaries;
 use fedround::experiment::{Keep, Run};
 use fedround_data::{DataLocation, Dataset, InputEncoding, Partition};
-use fedround_models::{AuxiliaryTask, Leaf, Task, WeightsError};
+use fedround_models::{AuxiliaryTask, Leaf, Task, Train, WeightsError};
 
 use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::error::CliError;
-use crate::kept_model::{self, weights_error};
+use crate::kept_model;
 use crate::read_args::ReadArgs;
 use crate::run::{
     CLIENTS, CONFIG, INPUTS, MODEL, Manifest, SUMMARY, SettingArgs, TestArgs, check_like,
@@ -38,8 +38,7 @@ pub(crate) struct Late {
 }
 
 impl TrainedRun {
-    /// Reads the run's settings, with another folder of datasets if there is one. What it trained on is the CPU's here,
-    /// and what it started from no longer matters.
+    /// Reads the run's settings, with another folder of datasets if there is one.
     pub fn open(dir: &Path, data_dir: Option<PathBuf>) -> Result<Self, CliError> {
         if let Some(found) = SeveralRuns::below(dir, Wanted::Model) {
             return Err(CliError::SeveralRuns(Box::new(found)));
@@ -52,21 +51,10 @@ impl TrainedRun {
         if let Some(manifest) = &manifest {
             manifest.check(dir, CONFIG)?;
         }
-        let config = Config {
-            device: None,
-            weights: None,
-            rename: vec![],
-            server_state: None,
-            // Files have whole models, and no phase ends.
-            train: None,
-            goal: None,
-            ..Config::read(&dir.join(CONFIG))?
-        };
-        let flags = SettingArgs {
-            data_dir,
-            ..SettingArgs::default()
-        };
-        let settings = Settings::over(config, &flags, &TestArgs::default(), None, None)?;
+        let mut settings = settings_of_run(dir, data_dir)?;
+        // Files have whole models, and no phase ends.
+        settings.run.train = Train::All;
+        settings.run.goal = None;
         Ok(Self {
             dir: dir.to_owned(),
             manifest,
@@ -234,7 +222,7 @@ impl TrainedRun {
             let fitted = match weights.fit(leaves) {
                 // A client may have none of the tensors that are asked for to itself.
                 Err(WeightsError::Nothing { .. }) => continue,
-                fitted => fitted.map_err(weights_error)?,
+                fitted => fitted?,
             };
             let pairs = values.iter_mut().zip(fitted.values);
             pairs.for_each(|(value, found)| *value = value.take().or(found));
@@ -276,17 +264,26 @@ impl TrainedRun {
     }
 }
 
+/// The settings of a run, with another folder of datasets if there is one. They are for the CPU, whatever device the run
+/// trained on, and without what the run started from, which no longer matters.
+pub(crate) fn settings_of_run(dir: &Path, data_dir: Option<PathBuf>) -> Result<Settings, CliError> {
+    let config = Config {
+        device: None,
+        weights: None,
+        rename: vec![],
+        server_state: None,
+        ..Config::read(&dir.join(CONFIG))?
+    };
+    let flags = SettingArgs {
+        data_dir,
+        ..SettingArgs::default()
+    };
+    Settings::over(config, &flags, &TestArgs::default(), None, None)
+}
+
 /// A location with the paths that the system knows its files by, so that two spellings of one are equal: without
 /// links and `..`. Paths of which nothing is there stay as they are.
 fn resolved(place: DataLocation) -> DataLocation {
     let real = |path: PathBuf| fs::canonicalize(&path).unwrap_or(path);
-    let all = |files: Vec<PathBuf>| files.into_iter().map(real).collect();
-    match place.absolute() {
-        DataLocation::Bundled(name) => DataLocation::Bundled(name),
-        DataLocation::Images(dir) => DataLocation::Images(real(dir)),
-        DataLocation::Leaf(dir) => DataLocation::Leaf(real(dir)),
-        DataLocation::Csv(files) => DataLocation::Csv(all(files)),
-        DataLocation::Parquet(files) => DataLocation::Parquet(all(files)),
-        DataLocation::Arrays(files) => DataLocation::Arrays(all(files)),
-    }
+    place.absolute().map_paths(real)
 }

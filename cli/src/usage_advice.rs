@@ -34,25 +34,26 @@ fn negative(error: &clap::Error) -> Option<String> {
     if error.kind() != ErrorKind::ValueValidation || !is_count {
         return None;
     }
-    let of = |kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => Some(text.as_str()),
-        _ => None,
-    };
-    let number: i128 = of(ContextKind::InvalidValue)?.parse().ok()?;
+    let number: i128 = context(error, ContextKind::InvalidValue)?.parse().ok()?;
     // Behind it stands the name of its value.
-    let switch = of(ContextKind::InvalidArg)?.split_whitespace().next()?;
+    let switch = context(error, ContextKind::InvalidArg)?;
+    let switch = switch.split_whitespace().next()?;
     (number < 0).then(|| format!("{switch} takes a whole number that is not negative"))
+}
+
+/// A text that clap keeps of an error.
+fn context(error: &clap::Error, kind: ContextKind) -> Option<&str> {
+    match error.get(kind)? {
+        ContextValue::String(text) => Some(text),
+        _ => None,
+    }
 }
 
 /// Whether the similar switch that clap suggests begins with the unknown one.
 fn is_longer(error: &clap::Error) -> bool {
-    let of = |kind| match error.get(kind) {
-        Some(ContextValue::String(switch)) => Some(switch.as_str()),
-        _ => None,
-    };
-    let (given, similar) = (of(ContextKind::InvalidArg), of(ContextKind::SuggestedArg));
+    let given = context(error, ContextKind::InvalidArg);
     given
-        .zip(similar)
+        .zip(context(error, ContextKind::SuggestedArg))
         .is_some_and(|(given, similar)| similar.starts_with(&format!("{given}-")))
 }
 
@@ -61,10 +62,7 @@ fn hyper_switch(error: &clap::Error, registry: &Registry) -> Option<String> {
     if error.kind() != ErrorKind::UnknownArgument {
         return None;
     }
-    let Some(ContextValue::String(switch)) = error.get(ContextKind::InvalidArg) else {
-        return None;
-    };
-    let name = switch
+    let name = context(error, ContextKind::InvalidArg)?
         .strip_prefix("--")?
         .split('=')
         .next()?

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use serde_json::{Map, Value};
 
@@ -151,11 +151,9 @@ pub(crate) struct OneArgs {
 impl OneArgs {
     /// The same as arguments of a command.
     pub fn line(&self) -> Vec<OsString> {
-        let task = self.task.to_possible_value();
-        let task = task.map(|task| task.get_name().to_owned());
         let number = |n: Option<usize>| n.map(|n| n.to_string());
         let options = [
-            ("--task", task),
+            ("--task", Some(self.task.task().name.to_owned())),
             ("--model", self.model.clone()),
             ("--rounds", number(self.rounds)),
             ("--lr", self.lr.map(|lr| lr.to_string())),
@@ -193,9 +191,7 @@ impl OneArgs {
         );
         line
     }
-}
 
-impl OneArgs {
     /// What a report says of them: what is not the default of the task, and how many clients run in
     /// one graph.
     pub fn options(&self, cohort_batch: usize) -> Map<String, Value> {

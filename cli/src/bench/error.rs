@@ -29,8 +29,8 @@ pub(crate) enum BenchError {
 
 fn drawn(spec: &str, found: Option<usize>) -> String {
     match found {
-        Some(found) => format!("`{spec}` sends to {found} first"),
-        None => format!("how many `{spec}` sends to is not known"),
+        Some(found) => format!("`{spec}` selects {found}"),
+        None => format!("it is not known how many `{spec}` selects"),
     }
 }
 

@@ -33,7 +33,6 @@ use report::{Report, Row};
 use sweep::{Axis, Sweep};
 pub(super) use tasks::TaskName;
 
-/// Runs the subcommand.
 pub(super) fn bench(catalog: &Catalog, args: &BenchArgs) -> Result<(), CliError> {
     // Before anything is measured, which takes its time.
     let peers = peers::rows(&args.peers, args.one.task.task().name)?;

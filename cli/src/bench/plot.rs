@@ -18,7 +18,7 @@ pub(super) fn draw(
     values: &[usize],
     rows: &[Row],
 ) -> Result<(), CliError> {
-    let svg = svg_text(path, SIZE, |root| drawn(root, axis, values, rows))?;
+    let svg = svg_text(SIZE, |root| drawn(root, axis, values, rows))?;
     drawing::write(path, &svg)
 }
 

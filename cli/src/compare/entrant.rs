@@ -163,6 +163,7 @@ fn unknown(setting: &Setting, algorithms: &[Entrant], defaults: &[BoxedAlgorithm
         known.add(&entrant.prefix, &**algorithm);
     }
     CompareError::Hyper {
+        flag: None,
         name: setting.name.clone(),
         nearest: known.nearest(&setting.name),
         known: known.listed(),

@@ -13,8 +13,14 @@ pub(crate) enum CompareError {
     Name { text: String },
     #[error("the comparison has `{name}` twice, expected different names")]
     Twice { name: String },
-    #[error("no algorithm here has the hyper-parameter `{name}`{}; they have: {known}", did_you_mean(.nearest.as_deref()))]
+    #[error(
+        "{}no algorithm here has the hyper-parameter `{name}`{}; they have: {known}",
+        flag.map_or(String::new(), |flag| format!("{flag} {name}=..: ")),
+        did_you_mean(.nearest.as_deref())
+    )]
     Hyper {
+        /// The flag that lists its values, if one does.
+        flag: Option<&'static str>,
         name: String,
         nearest: Option<String>,
         known: String,
@@ -23,13 +29,6 @@ pub(crate) enum CompareError {
     Select { text: String },
     #[error("{name}=..: the value {value} is there twice, expected different values")]
     ValueTwice { name: String, value: String },
-    #[error("{flag} {name}=..: no algorithm here has the hyper-parameter `{name}`{}; they have: {known}", did_you_mean(.nearest.as_deref()))]
-    SelectNobody {
-        flag: &'static str,
-        name: String,
-        nearest: Option<String>,
-        known: String,
-    },
     #[error(
         "{flag} {other}=.. {}, expected all values of a hyper-parameter in one list",
         match name == other {
@@ -52,7 +51,7 @@ pub(crate) enum CompareError {
     },
     #[error("{name}={low}..{high}: `{name}` is a whole number, and there is none in this range")]
     NoWholeNumber { name: String, low: f64, high: f64 },
-    #[error("a range such as that of `{name}` has no end of values; expected --random N beside it")]
+    #[error("`{name}` is a range, whose values are drawn at random; add --random N")]
     RangeNotDrawn { name: String },
     #[error("`{}` holds a comparison of {found}; none of these is in the new comparison", dir.display())]
     Another { dir: PathBuf, found: String },
@@ -109,7 +108,7 @@ impl CompareError {
             }
             Self::Halving { .. } => "--halving 3 lets the best third go on",
             Self::HalvingWithoutCheckpoints => "leave --checkpoint off away",
-            Self::Hyper { .. } | Self::SelectNobody { .. } => {
+            Self::Hyper { .. } => {
                 "`fedround list specs` shows hyper-parameters with their defaults and ranges"
             }
             Self::Other { .. } => {

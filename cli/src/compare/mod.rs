@@ -63,7 +63,6 @@ use grid::Grid;
 use halving::train_by_halving;
 use record::Same;
 
-/// Runs the subcommand.
 pub(super) fn compare(catalog: &Catalog, args: &CompareArgs) -> Result<ExitCode, CliError> {
     run_all(catalog, args, "compare").map(|(_, ended)| ended)
 }
@@ -105,10 +104,7 @@ pub(super) fn run_all(
         }
         None => next_free(&name)?,
     };
-    let _lock = match begun.lock {
-        Some(lock) => lock,
-        None => lock(&dir)?,
-    };
+    let _lock = begun.lock.map_or_else(|| lock(&dir), Ok)?;
     let output = Output {
         dir: &dir,
         quiet: args.quiet,

@@ -1,4 +1,4 @@
-//! Whether a run that cannot go on from its checkpoint now could do so later.
+//! Which errors are permanent: a run that they keep from going on can never go on from its checkpoint.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -10,9 +10,9 @@ use fedround_store::{ArchiveError, ClientStoreError};
 
 use crate::error::CliError;
 
-/// Whether an error says that this version cannot go on from a run's checkpoint, ever, so that the run has to start again. Any other
-/// error may pass, as a full disk and another process do, or a later version of fedround may read the checkpoint:
-/// then hours of training would be lost.
+/// Whether this version can never go on from the checkpoint of a run that failed with this error, so that the run has to
+/// start again. Other errors may pass: the disk is full, another process holds the folder, or only a later version of
+/// fedround can read the checkpoint. To start again would then lose hours of training.
 pub(super) fn is_of_no_use(error: &CliError) -> bool {
     match error {
         CliError::NoGoodCheckpoint { .. }

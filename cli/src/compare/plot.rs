@@ -42,5 +42,5 @@ pub(crate) fn draw(
         (over_rounds, &*series(|p| p.round)),
         (over_bytes, &*series(|p| p.bytes)),
     ];
-    write_text(path, &text(path, &charts)?)
+    write_text(path, &text(&charts)?)
 }

@@ -55,8 +55,8 @@ pub(crate) fn candidates(
     match used.iter().position(|used| !used) {
         Some(unused) => {
             let name = searches[unused].name.clone();
-            Err(CompareError::SelectNobody {
-                flag,
+            Err(CompareError::Hyper {
+                flag: Some(flag),
                 nearest: known.nearest(&name),
                 known: known.listed(),
                 name,

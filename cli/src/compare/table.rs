@@ -78,7 +78,7 @@ fn about(comparison: &Comparison) -> String {
     let rows = &comparison.algorithms;
     let choice = match rows.iter().any(|row| row.validation_accuracy.is_some()) {
         true => "chosen: the best round on validation examples".to_owned(),
-        false => "best: of all evaluations on test examples, nothing was chosen".to_owned(),
+        false => "best: highest accuracy on test examples over all evaluations; no model was selected by it".to_owned(),
     };
     let choice = match comparison.candidates.len() {
         0 => choice,

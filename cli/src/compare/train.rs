@@ -279,10 +279,7 @@ fn one(
         job => job?,
     };
     let archive = found.as_ref().map(|found| &found.archive);
-    let lock = match held {
-        Some(lock) => lock,
-        None => lock_free(dir)?,
-    };
+    let lock = held.map_or_else(|| lock_free(dir), Ok)?;
     job.keep_clients(dir)?;
     if let Some(Err(error)) = archive.map(|archive| job.restore(archive)) {
         starts_again(error)?;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use fedround_data::partition::class_counts;
 use fedround_data::text::Vocabulary;
 use fedround_data::{Column, Dataset, DatasetInfo, Examples};
 use serde::Serialize;
@@ -55,8 +56,8 @@ struct ColumnInfo {
 #[derive(Serialize)]
 struct Class {
     name: String,
-    training: u64,
-    test: u64,
+    training: usize,
+    test: usize,
 }
 
 #[derive(Serialize)]
@@ -74,7 +75,6 @@ struct File {
     as_published: Option<bool>,
 }
 
-/// Runs the subcommand.
 pub(super) fn info(args: &InfoArgs) -> Result<String, CliError> {
     let named = &args.dataset;
     let data = named.load()?;
@@ -113,13 +113,8 @@ fn split(examples: &Examples) -> Split {
 /// The examples of each class.
 fn classes(data: &Dataset) -> Vec<Class> {
     let count = |examples: &Examples| {
-        let mut counts = vec![0u64; data.classes];
-        for &label in examples.labels() {
-            if let Some(count) = counts.get_mut(usize::from(label)) {
-                *count += 1;
-            }
-        }
-        counts
+        let labels = examples.labels();
+        class_counts(&[(0..labels.len()).collect()], labels, data.classes).concat()
     };
     let counts = count(&data.train).into_iter().zip(count(&data.test));
     let classes = data.class_names.iter().zip(counts);
@@ -175,7 +170,7 @@ fn text(info: &Info) -> String {
     text += &format!("\nClasses: {}\n", info.classes.len());
     let classes = info.classes.iter().take(SHOWN);
     text += &columns(classes.map(|class| {
-        let [training, test] = [class.training, class.test].map(grouped);
+        let [training, test] = [class.training, class.test].map(|n| grouped(n as u64));
         let counts = [format!("{training} training"), format!("{test} test")];
         let [training, test] = counts;
         [class.name.clone(), training, test]
@@ -225,7 +220,7 @@ fn split_row((name, split): (&str, &Split)) -> [String; 3] {
 fn file_row(file: &File) -> [String; 3] {
     let check = match file.as_published {
         Some(true) => "as published",
-        Some(false) => "packed or written otherwise than published",
+        Some(false) => "checksum differs from the published file",
         None => "",
     };
     [

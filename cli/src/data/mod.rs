@@ -22,7 +22,6 @@ use crate::table::columns;
 use crate::terminal::print;
 use args::{DataCommand, ListArgs, Named};
 
-/// Runs the subcommand.
 pub(super) fn data(args: &DataArgs) -> Result<(), CliError> {
     let text = match &args.command {
         DataCommand::List(args) => list(args)?,

@@ -1,7 +1,6 @@
 //! The subcommand `fedround data partition`: how many examples of each class every client gets.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use fedround_data::partition::class_counts;
 use fedround_data::{DatasetInfo, Partition, PartitionError};
@@ -45,7 +44,6 @@ struct Client<'a> {
     of_class: &'a [usize],
 }
 
-/// Runs the subcommand.
 pub(super) fn partition(args: &PartitionArgs) -> Result<String, CliError> {
     let partition: Partition = args.partition.parse().map_err(DataCommandError::from)?;
     let data = args.dataset.load()?;
@@ -69,7 +67,7 @@ pub(super) fn partition(args: &PartitionArgs) -> Result<String, CliError> {
     let counts = class_counts(&parts, labels, data.classes);
     if let Some(out) = &args.out {
         let title = format!("{}, {partition}", data.name);
-        drawing::write(out, &holdings(out, &title, &counts, &data.class_names)?)?;
+        drawing::write(out, &holdings(&title, &counts, &data.class_names)?)?;
     }
     let sizes = || parts.iter().map(Vec::len);
     // Clients may share examples.
@@ -107,10 +105,8 @@ pub(super) fn partition(args: &PartitionArgs) -> Result<String, CliError> {
     Ok(text)
 }
 
-/// Draws how many examples of each class, by row, each client has, `[clients][classes]`; `path` is where
-/// the drawing will be.
+/// Draws how many examples of each class, by row, each client has, `[clients][classes]`.
 pub(crate) fn holdings(
-    path: &Path,
     title: &str,
     counts: &[Vec<usize>],
     classes: &[String],
@@ -127,7 +123,7 @@ pub(crate) fn holdings(
         values: &(0..classes.len()).map(of_class).collect::<Vec<_>>(),
         ends: ("1", &format!("{most} examples")),
     };
-    map.text(path)
+    map.text()
 }
 
 /// A row for each client: its name, if it has one, its training and test examples, its classes, and how many training

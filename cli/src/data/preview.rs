@@ -37,7 +37,6 @@ struct Row {
     examples: Vec<String>,
 }
 
-/// Runs the subcommand.
 pub(super) fn preview(args: &PreviewArgs) -> Result<String, CliError> {
     at_least_one("--columns", args.columns)?;
     let data = args.dataset.load()?;

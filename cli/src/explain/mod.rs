@@ -35,7 +35,6 @@ use json::explained;
 use replays::replays;
 use traffic::{held_at_once, traffic, turns};
 
-/// Runs the subcommand.
 pub(crate) fn explain(catalog: &Catalog, args: &ExplainArgs) -> Result<(), CliError> {
     let found = args.delta;
     if !(found > 0.0 && found < 1.0) {

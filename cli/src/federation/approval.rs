@@ -4,21 +4,20 @@ use std::fs;
 use std::path::Path;
 
 use super::error::FederationError;
+use crate::error::CliError;
 
 /// Checks a program's hash against `--approve`.
-pub(super) fn approved(hash: &str, approve: Option<&str>) -> Result<(), FederationError> {
-    let not = || FederationError::NotApproved {
-        hash: hash.to_owned(),
+pub(super) fn approved(hash: &str, approve: Option<&str>) -> Result<(), CliError> {
+    let not = || {
+        let hash = hash.to_owned();
+        CliError::from(FederationError::NotApproved { hash })
     };
     match approve {
         Some("any") => Ok(()),
         Some(one) if one.eq_ignore_ascii_case(hash) => Ok(()),
         Some(file) if Path::new(file).exists() => {
             let path = Path::new(file);
-            let text = fs::read_to_string(path).map_err(|source| FederationError::Approvals {
-                path: path.to_owned(),
-                source,
-            })?;
+            let text = fs::read_to_string(path).map_err(CliError::io("read", path))?;
             // A line may say behind the hash what it is of.
             let text = text.trim_start_matches('\u{feff}');
             let hashes = text
@@ -31,7 +30,8 @@ pub(super) fn approved(hash: &str, approve: Option<&str>) -> Result<(), Federati
         }
         Some(other) if !is_hash(other) => Err(FederationError::NoApproval {
             found: other.to_owned(),
-        }),
+        }
+        .into()),
         _ => Err(not()),
     }
 }
@@ -51,11 +51,17 @@ mod tests {
         assert!(approved("ab", Some("any")).is_ok());
         assert!(approved("ab", Some("AB")).is_ok());
         let other = approved("ab", Some(&"cd".repeat(32))).unwrap_err();
-        let is_other = matches!(other, FederationError::NotApproved { .. });
+        let is_other = matches!(
+            other,
+            CliError::Federation(FederationError::NotApproved { .. })
+        );
         assert!(is_other, "{other}");
         // A file that is not there.
         let error = approved("ab", Some("aproved.txt")).unwrap_err();
-        let is_mistake = matches!(error, FederationError::NoApproval { .. });
+        let is_mistake = matches!(
+            error,
+            CliError::Federation(FederationError::NoApproval { .. })
+        );
         assert!(is_mistake, "{error}");
         assert!(approved("ab", None).is_err());
         let dir = tempfile::tempdir().unwrap();

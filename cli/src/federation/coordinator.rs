@@ -35,7 +35,6 @@ const DEADLINE: f64 = 600.0;
 const MARK: &str =
     "The clients of this run are at parties: `fedround coordinator` goes on with it.\n";
 
-/// Runs the subcommand.
 pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<ExitCode, CliError> {
     let mut clock = Clock::start();
     let (settings, waits) = settings(args)?;
@@ -59,10 +58,7 @@ pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<E
     let (bundle, apps) = client_app(&job, args)?.unzip();
     let secret = superlink_run::secret(args)?;
 
-    let lock = match held {
-        Some(lock) => lock,
-        None => lock_new(state)?,
-    };
+    let lock = held.map_or_else(|| lock_new(state), Ok)?;
     if let Some(found) = &found {
         // A checkpoint of another run is an error before anything is sent.
         job.restore(&found.archive)?;

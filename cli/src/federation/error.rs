@@ -50,11 +50,6 @@ pub(crate) enum FederationError {
         "--approve: `{found}` is neither a program's hash, which has 64 hexadecimal digits, nor `any`, and there is no such file"
     )]
     NoApproval { found: String },
-    #[error("cannot read {}: {source}", path.display())]
-    Approvals {
-        path: PathBuf,
-        source: std::io::Error,
-    },
     #[error("{}: expected the token of a run, found something else: {message}", path.display())]
     Token { path: PathBuf, message: String },
     #[error(

@@ -30,7 +30,6 @@ const EVALUATION: &str = "Evaluation
 
 ";
 
-/// Runs the subcommand.
 pub(crate) fn party(catalog: &Catalog, args: &PartyArgs) -> Result<ExitCode, CliError> {
     let tests = TestArgs {
         validation: args.validation,
@@ -65,15 +64,18 @@ pub(crate) fn party(catalog: &Catalog, args: &PartyArgs) -> Result<ExitCode, Cli
     let host = host.map_err(FederationError::from)?;
     let hash = host.graph_hash().to_owned();
     if let Err(error) = approved(&hash, args.approve.as_deref()) {
-        if !matches!(error, FederationError::NotApproved { .. }) {
-            return Err(error.into());
+        if !matches!(
+            error,
+            CliError::Federation(FederationError::NotApproved { .. })
+        ) {
+            return Err(error);
         }
         let simulation = host.simulation();
         print(&what_crosses(simulation.program()))?;
         if simulation.has_personal_models() {
             print(EVALUATION)?;
         }
-        return Err(error.into());
+        return Err(error);
     }
     if args.approve.as_deref() == Some("any") {
         tell!(

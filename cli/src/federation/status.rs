@@ -38,7 +38,6 @@ struct RunRow {
     since: String,
 }
 
-/// Runs the subcommand.
 pub(crate) fn status(args: &StatusArgs) -> Result<(), CliError> {
     let control = Control::new(&args.link.open_now()?);
     let nodes = control.nodes().map_err(FederationError::from)?;

@@ -7,7 +7,6 @@ use super::error::FederationError;
 use crate::error::CliError;
 use crate::terminal::tell;
 
-/// Runs the subcommand.
 pub(crate) fn stop(args: &StopArgs) -> Result<(), CliError> {
     let (control, run) = (Control::new(&args.link.open()?), args.run);
     let stopped = control

@@ -36,7 +36,6 @@ use subject::Subject;
 /// The file that tells that a folder is taken.
 const REPORT: &str = "report.json";
 
-/// Runs the subcommand.
 pub(crate) fn inspect(catalog: &Catalog, args: &InspectArgs) -> Result<ExitCode, CliError> {
     let tests = TestArgs::default();
     let given = args.settings.of_experiments();

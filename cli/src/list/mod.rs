@@ -19,7 +19,6 @@ use crate::hypers::layers;
 use crate::table::{columns, columns_in, wrapped};
 use crate::terminal::print;
 
-/// Runs the subcommand.
 pub(crate) fn list(catalog: &Catalog, args: &ListArgs) -> Result<(), CliError> {
     let kind = |text: &str| Listing::from_str(text, true).ok();
     let wanted = match &args.what {

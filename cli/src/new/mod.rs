@@ -52,7 +52,6 @@ pub(crate) struct NewArgs {
     pub json: bool,
 }
 
-/// Runs the subcommand.
 pub(crate) fn new(args: &NewArgs) -> Result<(), CliError> {
     let name = CrateName::parse(&args.name)?;
     let checkout = args.path.as_deref().map(manifest::seen_from_crate);

@@ -1,7 +1,5 @@
 //! Values by row and column, as colours.
 
-use std::path::Path;
-
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
@@ -34,16 +32,15 @@ pub(crate) struct HeatMap<'a> {
 }
 
 impl HeatMap<'_> {
-    /// Draws it as text; `path` is where it will be. Every row is named, and as many columns as there is
-    /// room for.
-    pub fn text(&self, path: &Path) -> Result<String, CliError> {
+    /// Draws it as text. Every row is named, and as many columns as there is room for.
+    pub fn text(&self) -> Result<String, CliError> {
         let (least, most) = CELL_WIDTH;
         let cell = (WIDTH / self.columns.len().max(1)).clamp(least, most);
         let left = self.rows.iter().map(|name| short(name).chars().count());
         let left = LETTER * left.max().unwrap_or(0) + 16;
         let width = (left + cell * self.columns.len()).max(280) + RIGHT;
         let height = TOP + CELL_HEIGHT * self.rows.len() + BOTTOM;
-        svg_text(path, (width as u32, height as u32), |root| {
+        svg_text((width as u32, height as u32), |root| {
             self.drawn(root, left as i32, cell as i32)
         })
     }
@@ -134,7 +131,7 @@ mod tests {
             values: &vec![vec![Some(0.5), None, Some(f64::NAN)]; 100],
             ends: ("0 %", "100 %"),
         };
-        let text = map.text(Path::new("x.svg")).unwrap();
+        let text = map.text().unwrap();
         assert!(rows.iter().all(|row| text.contains(row.as_str())));
         // Names of nine letters in columns of three pixels.
         assert!(

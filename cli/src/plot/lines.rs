@@ -76,17 +76,17 @@ impl<'a> Chart<'a> {
 
 /// Draws series to an SVG file, with their names. Values that are not finite are left out.
 pub(crate) fn draw(path: &Path, what: Chart<'_>, series: &[Series]) -> Result<(), CliError> {
-    write_text(path, &text(path, &[(what, series)])?)
+    write_text(path, &text(&[(what, series)])?)
 }
 
-/// Charts of series with the same names, side by side, as text; `path` is where it will be.
-pub(crate) fn text(path: &Path, charts: &[(Chart<'_>, &[Series])]) -> Result<String, CliError> {
+/// Charts of series with the same names, side by side, as text.
+pub(crate) fn text(charts: &[(Chart<'_>, &[Series])]) -> Result<String, CliError> {
     let series = charts.first().map_or(&[][..], |(_, series)| series);
     let longest = series.iter().map(|s| s.name.chars().count()).max();
     let legend_width = (longest.unwrap_or(0).max("target 100.0 %".len()) * LETTER) as u32 + 60;
     let width = SIZE.0 * charts.len() as u32;
     let height = SIZE.1.max((series.len() as u32 + 2) * LINE as u32);
-    svg_text(path, (width + legend_width, height), |root| {
+    svg_text((width + legend_width, height), |root| {
         let (left, right) = root.split_horizontally(width);
         let areas = left.split_evenly((1, charts.len()));
         let mut all = areas.iter().zip(charts);
@@ -96,9 +96,9 @@ pub(crate) fn text(path: &Path, charts: &[(Chart<'_>, &[Series])]) -> Result<Str
     })
 }
 
-/// A small chart as text, for a page that names the series; `path` is where it will be.
-pub(crate) fn panel(path: &Path, what: Chart<'_>, series: &[Series]) -> Result<String, CliError> {
-    svg_text(path, PANEL, |root| chart(root, what, series))
+/// A small chart as text, for a page that names the series.
+pub(crate) fn panel(what: Chart<'_>, series: &[Series]) -> Result<String, CliError> {
+    svg_text(PANEL, |root| chart(root, what, series))
 }
 
 /// Draws series into an area.
@@ -197,12 +197,7 @@ mod tests {
     #[test]
     fn the_name_of_an_axis_of_bytes_is_left_of_its_labels() {
         let line = [Series::line("", vec![(1.0, 9e7), (2.0, 1.9e8)])];
-        let svg = panel(
-            Path::new("x.svg"),
-            Chart::rounds(Axis::Bytes("bytes")),
-            &line,
-        )
-        .unwrap();
+        let svg = panel(Chart::rounds(Axis::Bytes("bytes")), &line).unwrap();
         let texts = starts(&svg);
         let name = texts.iter().find(|(text, _)| text == "bytes").unwrap().1;
         let labels: Vec<_> = texts
@@ -227,7 +222,7 @@ mod tests {
         for rounds in [1, 2, 3, 4, 7, 2000] {
             let points = (1..=rounds).map(|round| (f64::from(round), 0.5)).collect();
             let chart = Chart::rounds(Axis::Share("accuracy"));
-            let svg = panel(Path::new("x.svg"), chart, &[Series::line("", points)]).unwrap();
+            let svg = panel(chart, &[Series::line("", points)]).unwrap();
             let labels: Vec<f64> = starts(&svg)
                 .iter()
                 .filter_map(|(text, _)| text.parse().ok())

@@ -8,7 +8,6 @@ mod phase_marks;
 mod style;
 
 use std::error::Error;
-use std::path::Path;
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -28,9 +27,8 @@ pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// Whether something was drawn.
 pub(crate) type Drawn = Result<(), Box<dyn Error>>;
 
-/// A drawing of a size in pixels as text, white where nothing is drawn; `path` is where it will be.
+/// A drawing of a size in pixels as text, white where nothing is drawn.
 pub(crate) fn svg_text(
-    path: &Path,
     size: (u32, u32),
     draw: impl FnOnce(&Area<'_>) -> Drawn,
 ) -> Result<String, CliError> {
@@ -42,9 +40,6 @@ pub(crate) fn svg_text(
         draw(&root)?;
         Ok(root.present()?)
     };
-    drawn().map_err(|error| CliError::Draw {
-        path: path.to_owned(),
-        message: error.to_string(),
-    })?;
+    drawn().map_err(|error| CliError::Chart(error.to_string()))?;
     Ok(text)
 }

@@ -1,7 +1,7 @@
 //! The part of a report on the algorithm and its data: the algorithm's box, its drawing, and the examples
 //! of each client.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use base64::Engine;
@@ -16,10 +16,9 @@ use maud::{Markup, html};
 use super::charts::plot;
 use super::page::{code, fold, missing, section};
 use crate::catalog::Catalog;
-use crate::config::Config;
 use crate::data::holdings;
 use crate::error::CliError;
-use crate::run::{CONFIG, Job, SettingArgs, TestArgs, check_unchanged};
+use crate::run::{Job, check_unchanged};
 use crate::settings::Settings;
 use crate::terminal::grouped;
 
@@ -41,19 +40,6 @@ impl Algorithm {
         let (own, other) = (&self.settings, &other.settings);
         own.data == other.data && own.reading == other.reading
     }
-}
-
-/// The settings of a run, to be compiled here whatever it was trained on.
-pub(super) fn settings(dir: &Path) -> Result<Settings, CliError> {
-    let config = Config {
-        device: None,
-        weights: None,
-        rename: vec![],
-        server_state: None,
-        ..Config::read(&dir.join(CONFIG))?
-    };
-    let (flags, tests) = (SettingArgs::default(), TestArgs::default());
-    Settings::over(config, &flags, &tests, None, None)
 }
 
 /// The sections about the data and about algorithms.
@@ -154,7 +140,6 @@ fn who_has_what(settings: &Settings, data: &Dataset, held: &Held) -> Markup {
     let sizes = || held.sizes.iter();
     let (fewest, most) = (sizes().min().unwrap_or(&0), sizes().max().unwrap_or(&0));
     let drawing = holdings(
-        Path::new("report.html"),
         "training examples of each class",
         &held.of_class,
         &data.class_names,

@@ -1,7 +1,5 @@
 //! Curves in a page: means over runs, with bands.
 
-use std::path::Path;
-
 use fedround::experiment::Status;
 use fedround_metrics::paired::mean_interval;
 use fedround_metrics::progress::Point;
@@ -70,7 +68,7 @@ pub(super) fn chart(
     if series.iter().all(|one| one.points.is_empty()) {
         return Ok(None);
     }
-    let drawing = plot(&panel(Path::new(title), chart, series)?);
+    let drawing = plot(&panel(chart, series)?);
     let names = series.iter().enumerate();
     let names = names.filter(|(_, one)| named && !one.points.is_empty());
     let names: Vec<_> = names.map(|(i, one)| (i, one.name.as_str())).collect();

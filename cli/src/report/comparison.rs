@@ -20,6 +20,7 @@ use crate::plot::{Axis, Chart, Series};
 use crate::reproduce::TABLE;
 use crate::table::NOTHING;
 use crate::terminal::percent;
+use crate::trained_run::settings_of_run;
 
 /// The page of the comparison in a folder.
 pub(super) fn page(catalog: &Catalog, dir: &Path) -> Result<Markup, CliError> {
@@ -99,7 +100,7 @@ fn algorithms(
         if let Some(run) = run.filter(|run| run.is_dir()) {
             found.push(Algorithm {
                 name: name.clone(),
-                settings: algorithm::settings(&run)?,
+                settings: settings_of_run(&run, None)?,
                 dir: run,
             });
         }

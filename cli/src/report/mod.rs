@@ -39,7 +39,6 @@ struct Written {
     drawings: Vec<String>,
 }
 
-/// Runs the subcommand.
 pub(super) fn report(catalog: &Catalog, args: &ReportArgs) -> Result<(), CliError> {
     let drawings = match args.format {
         Some(format) => convert_all(&args.dir, format)?,
@@ -94,7 +93,7 @@ pub(super) fn write(catalog: &Catalog, dir: &Path) -> Result<PathBuf, CliError> 
     Ok(path)
 }
 
-/// Asks the desktop to show a file; whether somebody listens.
+/// Asks the desktop to show a file. Gives whether the program that shows it could be started.
 fn open(path: &Path) -> bool {
     let program = match std::env::consts::OS {
         "macos" => "open",

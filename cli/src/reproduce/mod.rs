@@ -40,7 +40,6 @@ use tables::Paper;
 /// A table for people, in its folder.
 pub(super) const TABLE: &str = "table.md";
 
-/// Runs the subcommand.
 pub(super) fn reproduce(catalog: &Catalog, args: &ReproduceArgs) -> Result<ExitCode, CliError> {
     let listed = match (&args.paper, &args.table) {
         (None, _) => papers(args.json)?,
@@ -105,10 +104,7 @@ fn run(catalog: &Catalog, mut plan: Plan, args: &ReproduceArgs) -> Result<ExitCo
 
     // Bad input is behind us: from here on there is something to keep.
     fs::create_dir_all(&dir).map_err(CliError::io("create the folder", &dir))?;
-    let _lock = match held {
-        Some(lock) => lock,
-        None => lock(&dir)?,
-    };
+    let _lock = held.map_or_else(|| lock(&dir), Ok)?;
     let output = Output {
         dir: &dir,
         quiet: args.quiet,

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use toml::{Table, Value};
+use toml::Table;
 
 use super::args::Scale;
 use super::columns::Measure;
 use super::error::ReproduceError;
+use crate::config_file::lay_over;
 use fedround_names::nearest;
 
 /// The text of several files of the folder `tables`.
@@ -237,15 +238,7 @@ impl Experiment {
 fn merged<const N: usize>(tables: [&Table; N]) -> Table {
     let mut all = Table::new();
     for table in tables {
-        for (key, value) in table {
-            let value = match (all.get(key), value) {
-                (Some(Value::Table(below)), Value::Table(above)) => {
-                    Value::Table(merged([below, above]))
-                }
-                _ => value.clone(),
-            };
-            all.insert(key.clone(), value);
-        }
+        lay_over(&mut all, table.clone());
     }
     all
 }

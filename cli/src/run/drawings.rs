@@ -1,7 +1,5 @@
 //! The drawings of a run: its learning curves, and the accuracy of each class.
 
-use std::path::Path;
-
 use fedround::experiment::{Report, Round, Scores};
 
 use crate::error::CliError;
@@ -24,10 +22,8 @@ const LINES: [(&str, Value, Value); 4] = [
     ("training", |_| None, |round| Some(round.train_loss)),
 ];
 
-/// Draws accuracies and losses over rounds, and where phases begin; `path` is where the drawing will be.
-/// Nothing of a run without any of them.
+/// Draws accuracies and losses over rounds, and where phases begin. Nothing of a run without any of them.
 pub(super) fn learning_curves(
-    path: &Path,
     report: &Report,
     phases: &[PhaseMark],
 ) -> Result<Option<String>, CliError> {
@@ -50,15 +46,11 @@ pub(super) fn learning_curves(
         (Axis::Number("loss"), &*losses),
     ];
     let charts = charts.map(|(y, series)| (Chart::rounds(y).with_phases(phases), series));
-    Ok(Some(text(path, &charts)?))
+    Ok(Some(text(&charts)?))
 }
 
 /// Draws the accuracy of each class, by row, at each evaluation; nothing of data without classes.
-pub(super) fn classes(
-    path: &Path,
-    report: &Report,
-    names: &[String],
-) -> Result<Option<String>, CliError> {
+pub(super) fn classes(report: &Report, names: &[String]) -> Result<Option<String>, CliError> {
     let tested = report.history.iter();
     let tested: Vec<_> = tested
         .filter_map(|r| Some((r.number, server(r)?)))
@@ -82,7 +74,7 @@ pub(super) fn classes(
         values: &rows,
         ends: ("0 %", "100 %"),
     };
-    map.text(path).map(Some)
+    map.text().map(Some)
 }
 
 /// The scores of the server's model, where somebody trained all of it.

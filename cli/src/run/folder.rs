@@ -40,7 +40,7 @@ pub(super) const LAST_CLIENTS: &str = "clients-last";
 /// Accuracies and losses over rounds.
 const CURVES: &str = "curves.svg";
 /// The accuracy of each class over rounds.
-const CLASSES: &str = "classes.svg";
+pub(crate) const CLASSES: &str = "classes.svg";
 /// The states of clients that do not fit in memory.
 pub(super) const STATES: &str = "clients.redb";
 /// Everything that a run writes, in an order in which what comes later can be removed while the rest is there: the
@@ -202,8 +202,8 @@ impl Folder {
         report: &Report,
         (classes, phases): (&[String], &[PhaseMark]),
     ) -> Result<(), CliError> {
-        let curves = drawings::learning_curves(&self.dir.join(CURVES), report, phases)?;
-        let classes = drawings::classes(&self.dir.join(CLASSES), report, classes)?;
+        let curves = drawings::learning_curves(report, phases)?;
+        let classes = drawings::classes(report, classes)?;
         for (file, drawing) in [(CURVES, curves), (CLASSES, classes)] {
             if let Some(drawing) = drawing {
                 self.write(file, drawing.as_bytes())?;

@@ -37,8 +37,8 @@ pub(crate) use changed_data::{check_like, check_unchanged};
 pub(crate) use checkpoint_every::{CheckpointEvery, CheckpointEveryError};
 pub(crate) use checkpoints::{has_any as has_checkpoint, last as last_checkpoint};
 pub(crate) use folder::{
-    CLIENTS, CONFIG, FILES, Folder, INPUTS, MANIFEST, METRICS, MODEL, SUMMARY, lock, lock_free,
-    lock_if_there, remove_states,
+    CLASSES, CLIENTS, CONFIG, FILES, Folder, INPUTS, MANIFEST, METRICS, MODEL, SUMMARY, lock,
+    lock_free, lock_if_there, remove_states,
 };
 pub(crate) use folder_name::{next_free, slug};
 pub(crate) use job::Job;
@@ -64,7 +64,6 @@ use crate::interrupt::{listen, signal};
 use crate::settings::Settings;
 use crate::terminal::{print, tell};
 
-/// Runs the subcommand.
 pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<ExitCode, CliError> {
     let clock = Clock::start();
     let settings = Settings::resolve(&args.settings, &args.tests, args.spec.as_deref(), args.seed)?;

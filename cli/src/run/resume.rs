@@ -28,7 +28,6 @@ use crate::several_runs::{SeveralRuns, Wanted};
 use crate::terminal::{in_rounds, tell};
 use crate::weights;
 
-/// Runs the subcommand.
 pub(crate) fn resume(catalog: &Catalog, args: &ResumeArgs) -> Result<ExitCode, CliError> {
     let (started, dir) = (Instant::now(), &args.dir);
     check_resumable(dir)?;

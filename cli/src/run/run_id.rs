@@ -44,10 +44,7 @@ impl RunId {
             return Ok(own);
         }
         let path = dir.join(RUN_ID);
-        let own = match checkpoint {
-            Some(own) => own.clone(),
-            None => Self::draw(&path)?,
-        };
+        let own = checkpoint.map_or_else(|| Self::draw(&path), |own| Ok(own.clone()))?;
         write_atomically(&path, &[format!("{own}\n").as_bytes()])?;
         Ok(own)
     }

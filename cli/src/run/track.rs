@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::CliError;
+use crate::files::csv_bytes;
 
 /// TensorBoard finds files by this part of their names.
 pub(super) const EVENTS: &str = "events.out.tfevents.0.fedround";
@@ -151,15 +152,7 @@ fn text(value: &Value) -> String {
 }
 
 fn row(cells: impl Iterator<Item = String>) -> Result<Vec<u8>, CliError> {
-    let written = || -> Result<Vec<u8>, csv::Error> {
-        let mut writer = csv::Writer::from_writer(vec![]);
-        writer.write_record(cells)?;
-        writer
-            .into_inner()
-            .map_err(|error| error.into_error().into())
-    };
-    let path = Path::new(TABLE);
-    written().map_err(|error| CliError::io("write", path)(io::Error::from(error)))
+    csv_bytes(Path::new(TABLE), |writer| writer.write_record(cells))
 }
 
 /// `tensorflow.Event`: what of it scalars need.

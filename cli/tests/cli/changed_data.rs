@@ -172,7 +172,7 @@ fn data_that_has_moved_is_still_the_runs_own() {
     let photos = examples(&place, "eval seen --data images:new/photos --json");
     assert!(photos.as_u64().unwrap() < 24, "{photos}");
     let text = place.failure("eval out --data csv:new/tr.csv --test-share 0.5", 1);
-    let expected = "--test-share says how data other than the run's is read";
+    let expected = "--test-share applies only to other data (--data)";
     assert!(text.contains(expected), "{text}");
     // With a row more it is other data, all of which are tests.
     place.write("new/more.csv", table(["cat", "dog"], 81).as_bytes());

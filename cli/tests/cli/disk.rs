@@ -61,7 +61,7 @@ fn a_full_disk_keeps_what_is_there_and_the_run_goes_on() {
             "{text}"
         );
         assert!(
-            text.contains("help: make space, then `fedround resume"),
+            text.contains("help: free disk space, then continue: `fedround resume"),
             "{text}"
         );
         // What has its final name is whole: as before, or as after.

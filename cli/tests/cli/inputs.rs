@@ -69,7 +69,7 @@ fn a_model_of_a_table_outlives_the_table() {
         let text = place.failure(&format!("eval out {line}"), 1);
         let flag = line.split(' ').next().unwrap();
         for part in [
-            &format!("{flag} says how data other than the run's is read"),
+            &format!("{flag} applies only to other data (--data)"),
             "help: leave",
         ] {
             assert!(text.contains(part), "{part}: {text}");
@@ -212,7 +212,7 @@ fn all_rows_of_other_data_are_tests() {
     ] {
         let text = place.failure(&format!("eval out --data {line}"), 1);
         let flag = line.split(' ').nth(1).unwrap();
-        let expected = format!("{flag} says how data other than the run's is read");
+        let expected = format!("{flag} applies only to other data (--data)");
         assert!(text.contains(&expected), "{line}: {text}");
         assert!(text.contains(&format!("help: leave {flag} out")), "{text}");
     }

@@ -97,7 +97,7 @@ fn a_comparison_refuses_the_checkpoint_of_another_run() {
     assert!(output.status.success(), "{text}");
     for expected in [
         "out/fedavg-seed1 starts again: ",
-        "is a checkpoint of another run: of run ",
+        ".ckpt belongs to run ",
         "(fedprox on mnist, seed 1)",
     ] {
         assert!(text.contains(expected), "{expected}: {text}");

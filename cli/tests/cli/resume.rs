@@ -129,7 +129,7 @@ fn a_checkpoint_of_another_run_is_refused() {
     let number = |dir: &str| place.text(&format!("{dir}/run-id")).trim().to_owned();
     for part in [
         &format!(
-            "out/checkpoints/{name} is a checkpoint of another run: of run {} (scaffold on mnist, seed 1), and this folder's run is {}",
+            "out/checkpoints/{name} belongs to run {} (scaffold on mnist, seed 1), but this folder belongs to run {}",
             number("other"),
             number("out")
         ),

@@ -127,7 +127,7 @@ fn a_full_disk_is_told_with_what_a_format_needs() {
     for said in [
         "no space left for out/metrics.csv: it needs ",
         " are free; nothing of it",
-        "help: make space, then `fedround resume",
+        "help: free disk space, then continue: `fedround resume",
     ] {
         assert!(text.contains(said), "{said}: {text}");
     }

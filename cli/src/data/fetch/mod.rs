@@ -41,7 +41,6 @@ struct Report {
     files: Vec<Fetched>,
 }
 
-/// Runs the subcommand.
 pub(super) fn fetch(args: &FetchArgs) -> Result<String, CliError> {
     let info = DatasetInfo::find(&args.name).map_err(DataCommandError::from)?;
     let dir = &args.folder.data_dir;

@@ -103,12 +103,17 @@ impl DataLocation {
     /// The same with paths that work from any folder.
     #[must_use]
     pub fn absolute(self) -> Self {
-        let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
-        let all = |files: Vec<PathBuf>| files.into_iter().map(absolute).collect();
+        self.map_paths(|path| std::path::absolute(&path).unwrap_or(path))
+    }
+
+    /// The same with each path replaced.
+    #[must_use]
+    pub fn map_paths(self, f: impl Fn(PathBuf) -> PathBuf) -> Self {
+        let all = |files: Vec<PathBuf>| files.into_iter().map(&f).collect();
         match self {
             Self::Bundled(name) => Self::Bundled(name),
-            Self::Images(dir) => Self::Images(absolute(dir)),
-            Self::Leaf(dir) => Self::Leaf(absolute(dir)),
+            Self::Images(dir) => Self::Images(f(dir)),
+            Self::Leaf(dir) => Self::Leaf(f(dir)),
             Self::Csv(files) => Self::Csv(all(files)),
             Self::Parquet(files) => Self::Parquet(all(files)),
             Self::Arrays(files) => Self::Arrays(all(files)),

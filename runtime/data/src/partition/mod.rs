@@ -184,7 +184,7 @@ impl Partition {
     }
 
     /// Whether the partition goes by groups rather than by labels.
-    fn by_groups(&self) -> bool {
+    pub fn by_groups(&self) -> bool {
         match self {
             Self::Domains { .. } | Self::Groups | Self::Natural => true,
             Self::Rotated { base, .. } => base.by_groups(),
