@@ -10,11 +10,11 @@ use fedround_dsl::{BoxedAlgorithm, Registry};
 use fedround_models::{Losses, MODELS, ModelError, find};
 use fedround_names::nearest;
 
-use crate::dead_hypers::Uses;
+use crate::compile::pass_dump::observer;
 use crate::error::CliError;
-use crate::hypers::{self, Setting};
-use crate::pass_dump::observer;
 use crate::settings::Settings;
+use crate::settings::dead_hypers::Uses;
+use crate::settings::hypers::{self, Setting};
 
 /// A model that a user's crate brings.
 #[derive(Clone)]

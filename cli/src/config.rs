@@ -1,140 +1,75 @@
-//! A run's settings as a TOML file.
+//! The subcommand `fedround config`: prints the settings of a run as `config.toml`.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::path::Path;
 
-use serde::{Deserialize, Serialize};
+use fedround_dsl::Hyper;
 
-use crate::config_file::{INCLUDE, parse_error, read_table, read_with_includes};
+use crate::args::ConfigArgs;
+use crate::catalog::Catalog;
 use crate::error::CliError;
-use crate::faults::FaultArgs;
-use crate::field_names::field_names;
-use crate::read_args::ReadArgs;
-use crate::run::Track;
-use fedround::Auxiliaries;
-use fedround_names::nearest;
+use crate::files::json;
+use crate::settings::Settings;
+use crate::settings::dead_hypers::{NOT_USED, full_name, unused};
+use crate::settings::hypers;
+use crate::terminal::print;
 
-/// What a file may set. All of it is written to a run's `config.toml`.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub(crate) struct Config {
-    pub spec: Option<String>,
-    pub data: Option<String>,
-    pub data_dir: Option<PathBuf>,
-    pub clients: Option<usize>,
-    pub partition: Option<String>,
-    pub model: Option<String>,
-    pub weights: Option<PathBuf>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rename: Vec<String>,
-    pub server_state: Option<bool>,
-    pub train: Option<String>,
-    pub rounds: Option<usize>,
-    pub seed: Option<u64>,
-    pub partition_seed: Option<u64>,
-    pub reproducible_noise: Option<bool>,
-    pub delta: Option<f64>,
-    pub eval_every: Option<usize>,
-    pub public_share: Option<f64>,
-    pub validation: Option<f64>,
-    pub keep: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub track: Vec<Track>,
-    pub track_clients: Option<bool>,
-    pub ensemble: Option<bool>,
-    pub adversary: Option<bool>,
-    pub beam: Option<usize>,
-    pub target: Option<f64>,
-    pub threads: Option<usize>,
-    pub device: Option<String>,
-    pub precision: Option<String>,
-    pub convolutions: Option<String>,
-    pub exact_conv: Option<bool>,
-    pub cohort_batch: Option<String>,
-    pub client_memory: Option<String>,
-    pub graphs: Option<String>,
-    pub device_data: Option<String>,
-    pub checkpoint: Option<String>,
-    pub augment: Option<String>,
-    pub newcomer: Option<String>,
-    pub on_nan: Option<String>,
-    pub goal: Option<f64>,
-    #[serde(default, skip_serializing_if = "FaultArgs::is_empty")]
-    pub faults: FaultArgs,
-    #[serde(default, skip_serializing_if = "Auxiliaries::is_empty")]
-    pub aux: Auxiliaries,
-    #[serde(default, skip_serializing_if = "ReadArgs::is_empty")]
-    pub reading: ReadArgs,
-    #[serde(default)]
-    pub hyper: toml::Table,
-}
-
-/// The keys of a file: the fields of [`Config`].
-fn keys() -> &'static [&'static str] {
-    field_names::<Config>()
-}
-
-/// Whether a switch of `run` has this name.
-pub(crate) fn is_setting(name: &str) -> bool {
-    let name = name.replace('-', "_");
-    keys().contains(&name.as_str()) && !["spec", "faults", "hyper"].contains(&name.as_str())
-}
-
-impl Config {
-    /// Reads a file, over the files that it includes.
-    pub fn read(path: &Path) -> Result<Self, CliError> {
-        let (text, table) = read_table(path)?;
-        match table.contains_key(INCLUDE) {
-            // An error in its text is shown in place.
-            false => Self::parse(path, &text),
-            true => Self::of(path, read_with_includes(path, &mut vec![])?),
+/// Prints the settings of a command line as a file.
+pub(crate) fn config(catalog: &Catalog, args: &ConfigArgs) -> Result<(), CliError> {
+    let spec = args.spec.as_deref();
+    let settings = Settings::resolve(&args.settings, &args.tests, spec, args.seed)?;
+    let settings = settings.fitted(catalog)?;
+    let algorithm = catalog.algorithm(&settings.spec, &settings.hypers)?;
+    let config = settings.config(&*algorithm);
+    match args.json {
+        true => {
+            let mut config = serde_json::to_value(&config)?;
+            // What a file does not have is not here either.
+            if let Some(settings) = config.as_object_mut() {
+                settings.retain(|_, value| !value.is_null());
+            }
+            print(&json(&config)?)
         }
-    }
-
-    /// Reads a file's text.
-    pub fn parse(path: &Path, text: &str) -> Result<Self, CliError> {
-        // Keys are checked before values, so that a misspelt one is named as such.
-        let table: toml::Table = toml::from_str(text).map_err(parse_error(path))?;
-        Self::known(path, &table)?;
-        toml::from_str(text).map_err(parse_error(path))
-    }
-
-    /// The settings of a table; `path` is where it comes from.
-    pub fn of(path: &Path, table: toml::Table) -> Result<Self, CliError> {
-        Self::known(path, &table)?;
-        table.try_into().map_err(parse_error(path))
-    }
-
-    /// Whether the metrics are written in this format, too.
-    pub fn tracks(&self, format: Track) -> bool {
-        match format {
-            Track::Clients => self.track_clients == Some(true) && self.tracks(Track::Csv),
-            format => self.track.contains(&format),
-        }
-    }
-
-    /// Fails with the first key that is none.
-    fn known(path: &Path, table: &toml::Table) -> Result<(), CliError> {
-        let known = keys();
-        if let Some(key) = table.keys().find(|key| !known.contains(&key.as_str())) {
-            return Err(CliError::ConfigKey {
-                path: path.to_owned(),
-                key: key.clone(),
-                nearest: nearest(key, known.iter().copied()),
-                known: known.join(", "),
+        false => {
+            let text = config.text(Path::new("-"))?;
+            // Without the data, or with a model that does not fit, there are no marks.
+            let compiled = catalog.compile_run(&settings);
+            let unused = compiled.and_then(|compiled| {
+                let given = (&*settings.spec, &*settings.hypers);
+                let unused = unused(&catalog.registry, given, &compiled.objective())?;
+                Ok(short_names(&*compiled.algorithm, &unused))
             });
+            print(&marked(&text, &unused.unwrap_or_default()))
         }
-        Ok(())
     }
+}
 
-    /// The file's text.
-    pub fn text(&self, path: &Path) -> Result<String, CliError> {
-        let body = toml::to_string(self).map_err(|error| CliError::Config {
-            path: path.to_owned(),
-            message: error.to_string(),
-        })?;
-        Ok(format!(
-            "# `fedround run --config FILE` runs this again.\n{body}"
-        ))
-    }
+/// The names in a file of hyper-parameters that are called `LAYER.NAME` in `unused`.
+fn short_names(algorithm: &dyn Hyper, unused: &BTreeSet<String>) -> BTreeSet<String> {
+    let named = hypers::named(algorithm).into_iter();
+    let own = named.filter(|(name, _)| {
+        let field = hypers::lookup(algorithm, name);
+        field.is_some_and(|field| unused.contains(&full_name(&field)))
+    });
+    own.map(|(name, _)| name).collect()
+}
+
+/// A file's text with a comment beside each hyper-parameter that changes nothing.
+fn marked(text: &str, unused: &BTreeSet<String>) -> String {
+    let mut in_hypers = false;
+    let line = |line: &str| {
+        if line.starts_with('[') {
+            in_hypers = line == "[hyper]";
+        }
+        let name = line
+            .split_once(" = ")
+            .map(|(name, _)| name.trim_matches('"'));
+        match name.filter(|name| in_hypers && unused.contains(*name)) {
+            Some(_) => format!("{line} # {NOT_USED} changes nothing here\n"),
+            None => format!("{line}\n"),
+        }
+    };
+    text.lines().map(line).collect()
 }
 
 #[cfg(test)]
@@ -142,54 +77,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_the_fields_of_a_file() {
-        for key in [
-            "spec",
-            "data_dir",
-            "server_state",
-            "faults",
-            "aux",
-            "reading",
-            "hyper",
+    fn marks_are_comments_beside_hyper_parameters() {
+        let text =
+            "rounds = 3\nlr = 1\n\n[aux]\nlr = 1\n\n[hyper]\nlr = 0.1\n\"fedavg.mu\" = 1.0\n";
+        let unused = ["lr", "fedavg.mu"].map(str::to_owned).into();
+        let found = marked(text, &unused);
+        assert_eq!(found.matches('#').count(), 2, "{found}");
+        for line in [
+            "\nlr = 0.1 # not used: changes nothing here\n",
+            "\"fedavg.mu\" = 1.0 # not used",
         ] {
-            assert!(keys().contains(&key), "{key}");
+            assert!(found.contains(line), "{found}");
         }
-    }
-
-    #[test]
-    fn formats_of_metrics_are_known_by_name() {
-        let read = |text: &str| Config::parse(Path::new("c.toml"), text);
-        let tracked = |text: &str| Track::ALL.map(|format| read(text).unwrap().tracks(format));
-        assert_eq!(tracked("track_clients = true"), [false; 3]);
-        assert_eq!(tracked("track = [\"csv\"]"), [false, true, false]);
-        let both = "track = [\"csv\", \"tensorboard\"]\ntrack_clients = true";
-        assert_eq!(tracked(both), [true; 3]);
-        let written = read(both).unwrap().text(Path::new("c.toml")).unwrap();
-        assert_eq!(tracked(&written), [true; 3]);
-        // The table of clients follows from the two keys.
-        for none in ["cvs", "clients"] {
-            let error = read(&format!("track = [\"{none}\"]")).unwrap_err();
-            let error = error.to_string();
-            assert!(error.contains("`tensorboard` or `csv`"), "{error}");
-        }
-    }
-
-    #[test]
-    fn a_misspelt_key_names_the_nearest() {
-        let error = Config::parse(Path::new("c.toml"), "round = 3")
-            .unwrap_err()
-            .to_string();
-        assert!(
-            error.contains("unknown key `round` (did you mean `rounds`?)"),
-            "{error}"
-        );
-    }
-
-    #[test]
-    fn a_value_of_the_wrong_type_is_shown_in_place() {
-        let error = Config::parse(Path::new("c.toml"), "rounds = \"3\"")
-            .unwrap_err()
-            .to_string();
-        assert!(error.contains("rounds = \"3\""), "{error}");
+        assert_eq!(found.parse::<toml::Table>().unwrap(), text.parse().unwrap());
     }
 }

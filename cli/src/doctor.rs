@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use crate::error::CliError;
 use crate::files::json;
-use crate::table::wrapped;
 use crate::terminal::print;
+use crate::terminal::table::wrapped;
 
 const EXAMPLES: &str = "\
 Each device multiplies two small matrices, in a process of its own.

@@ -24,17 +24,17 @@ use fedround_store::StoreError;
 
 use crate::bench::BenchError;
 use crate::compare::CompareError;
+use crate::compare::SeveralRuns;
 use crate::data::DataCommandError;
 use crate::drawing::DrawingError;
-use crate::export_format::ExportFormatError;
 #[cfg(feature = "flower")]
 use crate::federation::FederationError;
-use crate::kept_model_error::KeptModelError;
 use crate::new::NewError;
-use crate::predict_error::PredictError;
 use crate::reproduce::ReproduceError;
 use crate::run::{CheckpointEveryError, ManifestError, RunId};
-use crate::several_runs::SeveralRuns;
+use crate::trained::ExportFormatError;
+use crate::trained::KeptModelError;
+use crate::trained::PredictError;
 use fedround_names::did_you_mean;
 
 /// Why the command stopped.

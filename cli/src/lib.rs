@@ -1,4 +1,8 @@
-//! The command: one file for each subcommand.
+//! The command: a file or a folder for each subcommand, and folders of what they share.
+//!
+//! `eval`, `predict` and `export` are in the folder `trained`, because they start from a finished run; `graph` and `opt`
+//! are in `compile`. `resume` is in `run`, and `completions` and `man` are in `args`. `settings` turns files and flags
+//! into what a run depends on.
 //!
 //! A crate of own algorithms gets the whole command with its specs registered:
 //!
@@ -21,75 +25,31 @@
 //! ```
 
 mod advice;
-mod aliases;
 mod args;
-mod auxiliaries;
 mod bench;
-mod cache_folder;
 mod catalog;
-mod client_names;
-mod cohort_note;
-mod command_line;
 mod compare;
-mod compilation;
-mod compile_args;
+mod compile;
 mod config;
-mod config_command;
-mod config_difference;
-mod config_file;
-mod contact_sheet;
-mod convolution_cache;
 mod data;
-mod dead_hypers;
-mod diff;
-mod digest;
 mod doctor;
 mod drawing;
 mod error;
-mod eval;
 mod explain;
-mod export;
-mod export_format;
-mod faults;
 #[cfg(feature = "flower")]
 mod federation;
-mod field_names;
-mod file_names;
 mod files;
-mod fitted_settings;
-mod graph;
-mod headings;
-mod hypers;
 mod inspect;
-mod interrupt;
-mod kept_model;
-mod kept_model_error;
 mod list;
-mod manual;
-mod model_args;
 mod new;
-mod opt;
-mod own_data_advice;
-mod pass_changes;
-mod pass_dump;
 mod plot;
-mod predict;
-mod predict_error;
-mod read_args;
 mod report;
 mod reproduce;
 mod run;
 mod settings;
-mod settings_file;
-mod several_runs;
 mod sweep;
-mod table;
-mod tensor_sheets;
 mod terminal;
-mod trained_run;
-mod usage_advice;
-mod weights;
-mod written_settings;
+mod trained;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -179,7 +139,7 @@ impl Cli {
         let args = match Args::read(args) {
             Ok(args) => args,
             Err(error) => {
-                let error = usage_advice::of_usage(error, &self.0.registry);
+                let error = advice::usage::of_usage(error, &self.0.registry);
                 // A closed stderr leaves nobody to tell.
                 let _ = error.print();
                 return if error.use_stderr() {
@@ -214,17 +174,17 @@ impl Cli {
             Command::Inspect(args) => return inspect::inspect(catalog, args),
             Command::Report(args) => report::report(catalog, args)?,
             Command::Reproduce(args) => return reproduce::reproduce(catalog, args),
-            Command::Export(args) => export::export(catalog, args)?,
-            Command::Eval(args) => eval::eval(catalog, args)?,
-            Command::Predict(args) => predict::predict(catalog, args)?,
+            Command::Export(args) => trained::export(catalog, args)?,
+            Command::Eval(args) => trained::eval(catalog, args)?,
+            Command::Predict(args) => trained::predict(catalog, args)?,
             Command::New(args) => new::new(args)?,
             Command::List(args) => list::list(catalog, args)?,
-            Command::Config(args) => config_command::config(catalog, args)?,
-            Command::Completions(args) => manual::completions(args)?,
-            Command::Man(args) => manual::man(args)?,
+            Command::Config(args) => config::config(catalog, args)?,
+            Command::Completions(args) => args::manual::completions(args)?,
+            Command::Man(args) => args::manual::man(args)?,
             Command::Data(args) => data::data(args)?,
-            Command::Graph(args) => graph::graph(catalog, args)?,
-            Command::Opt(args) => opt::opt(args)?,
+            Command::Graph(args) => compile::graph(catalog, args)?,
+            Command::Opt(args) => compile::opt(args)?,
             Command::Explain(args) => explain::explain(catalog, args)?,
             Command::Bench(args) => bench::bench(catalog, args)?,
             Command::Doctor(args) => doctor::doctor(args)?,

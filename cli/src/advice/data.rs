@@ -2,7 +2,7 @@
 
 use fedround_data::DataError;
 
-use crate::own_data_advice::{BROKEN, of_own_data};
+use super::own_data::{BROKEN, of_own_data};
 
 /// What to do about it, where the message does not say so itself.
 pub(super) fn of_data(error: &DataError) -> Option<&'static str> {

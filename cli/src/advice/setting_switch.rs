@@ -3,7 +3,7 @@
 use clap::{Arg, Command, CommandFactory};
 
 use crate::args::Args;
-use crate::command_line::words;
+use crate::terminal::command_line::words;
 
 /// The switch of the setting; `None` if `fedround run` has none of this name.
 pub(super) fn setting_switch(field: &str) -> Option<String> {

@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 
 use super::TaskName;
 use super::sweep::Sweep;
+use crate::args::headings::ENGINE;
 use crate::drawing::drawing_path;
-use crate::headings::ENGINE;
 
 /// Headings of groups of options.
 const TASK: &str = "What is trained";

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::convolution_cache::in_user_folder;
+use crate::files::convolution_cache::in_user_folder;
 use fedround::experiment;
 use fedround_data::partition::Split;
 use fedround_data::{Dataset, load};
@@ -21,8 +21,8 @@ use super::report::{Report, finite, median, rounded};
 use super::tasks::BenchTask;
 use crate::catalog::Catalog;
 use crate::error::{CliError, at_least_one};
-use crate::hypers::{self, Given, Setting};
-use crate::read_args::folder;
+use crate::settings::hypers::{self, Given, Setting};
+use crate::settings::read_args::folder;
 
 /// Runs a task's rounds and reports them.
 pub(super) fn measure(catalog: &Catalog, args: &OneArgs) -> Result<Report, CliError> {

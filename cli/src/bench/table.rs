@@ -1,7 +1,7 @@
 //! Measurements as tables.
 
 use super::report::Row;
-use crate::table::{BORDERS, MARKDOWN, table};
+use crate::terminal::table::{BORDERS, MARKDOWN, table};
 
 /// What is measured, after the name.
 const HEADER: [&str; 13] = [

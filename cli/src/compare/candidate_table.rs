@@ -8,7 +8,7 @@ use super::cells::{accuracy, runs};
 use super::counts::Counts;
 use super::report::{Comparison, RunRow};
 use super::statistics::Row;
-use crate::table::table;
+use crate::terminal::table::table;
 
 /// What was tried, the best first; nothing where nothing was to choose.
 pub(super) fn candidates(comparison: &Comparison, style: &str) -> Option<(Table, String)> {
@@ -78,7 +78,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::table::MARKDOWN;
+    use crate::terminal::table::MARKDOWN;
 
     /// The table of two candidates whose runs came to these rounds, and what is said of it.
     fn told(rounds: [usize; 2]) -> String {

@@ -7,7 +7,7 @@ use super::error::CompareError;
 use super::search::Search;
 use crate::catalog::Catalog;
 use crate::error::CliError;
-use crate::hypers::{self, Setting};
+use crate::settings::hypers::{self, Setting};
 
 /// What a name means to one algorithm.
 struct Meaning {

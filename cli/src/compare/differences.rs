@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::quantity::Quantity;
 use super::record::Record;
-use crate::table::table;
+use crate::terminal::table::table;
 
 /// A difference that is no more than an error of rounding.
 const ROUNDING: f64 = 1e-9;
@@ -154,7 +154,7 @@ mod tests {
     use super::super::statistics::tests::run;
     use super::*;
     use crate::run::Models;
-    use crate::table::MARKDOWN;
+    use crate::terminal::table::MARKDOWN;
 
     fn runs(accuracies: &[f64]) -> Vec<Record> {
         let runs = accuracies.iter();

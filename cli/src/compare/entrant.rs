@@ -6,9 +6,9 @@ use super::error::CompareError;
 use super::known_hypers::KnownHypers;
 use crate::catalog::Catalog;
 use crate::error::CliError;
-use crate::hypers::{self, Setting};
 use crate::run::slug;
-use crate::settings_file::SettingsFile;
+use crate::settings::hypers::{self, Setting};
+use crate::settings::settings_file::SettingsFile;
 
 /// An algorithm of the comparison, or one with values that are tried for it.
 #[derive(Clone)]

@@ -11,7 +11,7 @@ use super::select::choose;
 use super::statistics::mean_curve;
 use super::{plot, table};
 use crate::error::CliError;
-use crate::file_names::COMPARISON;
+use crate::files::names::COMPARISON;
 use crate::files::{json, write_csv, write_text};
 
 /// A line of `curves.csv`: a round of a run.

@@ -14,10 +14,10 @@ use super::rungs::Halving;
 use super::search::{Search, Strategy};
 use super::select::candidates;
 use crate::catalog::Catalog;
-use crate::config::Config;
 use crate::error::{CliError, at_least_one};
 use crate::run::{CheckpointEvery, slug};
 use crate::settings::Settings;
+use crate::settings::config::Config;
 use crate::terminal::tell;
 
 /// Every algorithm with every seed.

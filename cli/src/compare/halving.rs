@@ -15,8 +15,8 @@ use super::statistics::Spread;
 use super::train::{Output, train};
 use crate::catalog::Catalog;
 use crate::error::CliError;
-use crate::interrupt::stop_requested;
 use crate::run::LAST_PHASE;
+use crate::terminal::interrupt::stop_requested;
 use crate::terminal::{in_rounds, tell};
 
 /// Trains all runs as far as their candidates come, until Ctrl-C, and reads what came of it. What an

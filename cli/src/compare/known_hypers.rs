@@ -3,8 +3,8 @@
 use fedround_dsl::Hyper;
 use fedround_names::nearest;
 
-use crate::aliases;
-use crate::hypers;
+use crate::advice::aliases;
+use crate::settings::hypers;
 
 /// Names that may be given.
 #[derive(Default)]

@@ -12,11 +12,11 @@ use toml::{Table, Value};
 
 use super::error::CompareError;
 use super::line::{Line, Local, Score};
-use crate::config::Config;
-use crate::config_difference::{FREE, difference};
 use crate::error::CliError;
 use crate::files::{read_if_there, remove_file, remove_folder};
 use crate::run::{CONFIG, FILES, MANIFEST, METRICS, Manifest, Models, SUMMARY};
+use crate::settings::config::Config;
+use crate::settings::difference::{FREE, difference};
 use crate::terminal::tell;
 
 /// A run that ended, by Ctrl-C or a failure too. Numbers that are not finite are absent.

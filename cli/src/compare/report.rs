@@ -12,9 +12,9 @@ use super::quantity::{Quantity, Target};
 use super::record::Record;
 use super::select::choose;
 use super::statistics::{Row, Spread, complete};
-use crate::command_line::{command_line, command_line_into};
 use crate::run::Models;
 use crate::settings::Settings;
+use crate::terminal::command_line::{command_line, command_line_into};
 
 /// `comparison.json`.
 #[derive(Debug, Deserialize, Serialize)]

@@ -11,7 +11,7 @@ use super::search::{Search, Strategy};
 use super::statistics::Spread;
 use crate::catalog::Catalog;
 use crate::error::CliError;
-use crate::hypers::{self, Given, Setting};
+use crate::settings::hypers::{self, Given, Setting};
 
 /// Every algorithm with the combinations of the values that are tried for it: one that has none of the
 /// hyper-parameters stays as it is. The values were given with `flag`.

@@ -9,7 +9,7 @@ use super::quantity::{Quantity, mixed};
 use super::report::Comparison;
 use super::statistics::{Row, Spread};
 use crate::run::Models;
-use crate::table::{BORDERS, MARKDOWN, table, wrapped};
+use crate::terminal::table::{BORDERS, MARKDOWN, table, wrapped};
 use crate::terminal::{bytes, percent};
 
 /// For people at a terminal.

@@ -12,16 +12,16 @@ use super::grid::Cell;
 use super::no_use::is_of_no_use;
 use super::record::{self, Record};
 use crate::catalog::Catalog;
-use crate::client_names;
-use crate::cohort_note::one_of_several;
+use crate::data::client_names;
 use crate::error::CliError;
-use crate::interrupt::{listen, stop_requested};
-use crate::read_args::ReadArgs;
+use crate::run::one_of_several;
 use crate::run::{
     Clock, Job, Progress, check_unchanged, has_checkpoint, last_checkpoint, lock_free,
     lock_if_there, open, remove_states,
 };
 use crate::settings::Settings;
+use crate::settings::read_args::ReadArgs;
+use crate::terminal::interrupt::{listen, stop_requested};
 use crate::terminal::tell;
 
 /// Datasets, each loaded once.

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use fedround_store::FolderLock;
 
 use super::report::Comparison;
-use crate::command_line::{SAYING, words};
-use crate::file_names::COMPARISON;
+use super::several_runs::has_ended;
+use crate::files::names::COMPARISON;
 use crate::run::lock;
-use crate::several_runs::has_ended;
+use crate::terminal::command_line::{SAYING, words};
 
 /// The first of the folders `runs/NAME`, `runs/NAME-2` and so on that the process's own command left unfinished.
 /// One that another process uses is none.

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::contact_sheet::sheet_path;
+use crate::drawing::contact_sheet::sheet_path;
 use crate::drawing::drawing_path;
-use crate::read_args::ReadArgs;
+use crate::settings::read_args::ReadArgs;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -3,7 +3,7 @@
 use fedround_data::{ColumnError, DataError, PartitionError};
 
 use super::fetch::FetchError;
-use crate::own_data_advice::{BROKEN, NATURAL, of_empty_column, of_own_data};
+use crate::advice::own_data::{BROKEN, NATURAL, of_empty_column, of_own_data};
 
 /// Why the subcommand stopped.
 #[derive(Debug, thiserror::Error)]

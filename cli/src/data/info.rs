@@ -14,7 +14,7 @@ use super::error::DataCommandError;
 use super::fetch::{Checksum, source_of};
 use crate::error::CliError;
 use crate::files::json;
-use crate::table::{columns, wrapped};
+use crate::terminal::table::{columns, wrapped};
 use crate::terminal::{bytes, grouped};
 
 /// So many of a list are printed.

@@ -3,6 +3,7 @@
 
 mod args;
 mod availability;
+pub(crate) mod client_names;
 mod error;
 mod fetch;
 mod info;
@@ -18,8 +19,8 @@ use serde::Serialize;
 
 use crate::error::CliError;
 use crate::files::json;
-use crate::table::columns;
 use crate::terminal::print;
+use crate::terminal::table::columns;
 use args::{DataCommand, ListArgs, Named};
 
 pub(super) fn data(args: &DataArgs) -> Result<(), CliError> {

@@ -7,14 +7,14 @@ use fedround_data::{DatasetInfo, Partition, PartitionError};
 use serde::Serialize;
 
 use super::args::PartitionArgs;
+use super::client_names::{self, client_names};
 use super::error::DataCommandError;
-use crate::client_names::{self, client_names};
 use crate::drawing;
 use crate::error::CliError;
 use crate::files::json;
 use crate::plot::HeatMap;
 use crate::settings::CLIENTS;
-use crate::table::{is_narrow, numbers};
+use crate::terminal::table::{is_narrow, numbers};
 use crate::terminal::tell;
 
 /// Who has what.

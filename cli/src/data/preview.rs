@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::args::PreviewArgs;
 use super::error::DataCommandError;
-use crate::contact_sheet::{self, Pixels};
+use crate::drawing::contact_sheet::{self, Pixels};
 use crate::error::{CliError, at_least_one};
 use crate::files::json;
 

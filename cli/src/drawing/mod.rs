@@ -1,5 +1,6 @@
 //! Files of drawings: SVG as it was drawn, or PNG and PDF made of it.
 
+pub(crate) mod contact_sheet;
 mod error;
 mod format;
 mod picture;

@@ -14,11 +14,11 @@ use super::phase_marks::{Mark, marks};
 use super::privacy;
 use super::replays::loops;
 use super::traffic::nominal_words;
-use crate::compilation::Compiled;
-use crate::compile_args::ExplainArgs;
-use crate::dead_hypers::full_name;
+use crate::compile::args::ExplainArgs;
+use crate::compile::compilation::Compiled;
 use crate::error::CliError;
-use crate::hypers::to_toml;
+use crate::settings::dead_hypers::full_name;
+use crate::settings::hypers::to_toml;
 
 /// An algorithm that is compiled for a model. `not_used` are its hyper-parameters that change nothing.
 pub(super) fn explained(

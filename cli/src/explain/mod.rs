@@ -20,16 +20,16 @@ pub(crate) use phase_marks::marks;
 #[cfg(feature = "flower")]
 pub(crate) use traffic::what_crosses;
 
-use crate::auxiliaries::named;
 use crate::catalog::Catalog;
-use crate::compile_args::ExplainArgs;
-use crate::dead_hypers::{NOT_USED, NOT_USED_MEANS, full_name, unused};
+use crate::compile::args::ExplainArgs;
+use crate::compile::pass_dump::pass_manager;
 use crate::error::{CliError, at_least_one};
 use crate::files::json as as_json;
-use crate::hypers::assignments;
-use crate::pass_dump::pass_manager;
-use crate::table::{columns, wrapped};
+use crate::settings::auxiliaries::named;
+use crate::settings::dead_hypers::{NOT_USED, NOT_USED_MEANS, full_name, unused};
+use crate::settings::hypers::assignments;
 use crate::terminal::print;
+use crate::terminal::table::{columns, wrapped};
 use compute::{compute, loops};
 use json::explained;
 use replays::replays;

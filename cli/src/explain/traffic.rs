@@ -8,8 +8,8 @@ use fedround_passes::report::{
     Count, Direction, Wire, gathered_values, wire, wire_cells, wire_totals,
 };
 
-use crate::compile_args::{ExplainArgs, Subject};
-use crate::table::{columns, wrapped};
+use crate::compile::args::{ExplainArgs, Subject};
+use crate::terminal::table::{columns, wrapped};
 use crate::terminal::{bytes, grouped};
 
 /// The tables of what crosses, one for each phase, for a party that is asked to take part.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::link::LinkArgs;
-use crate::headings::TESTS;
+use crate::args::headings::TESTS;
 use crate::run::{SettingArgs, TestArgs};
 
 const COORDINATOR_EXAMPLES: &str = "\

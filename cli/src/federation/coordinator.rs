@@ -17,16 +17,16 @@ use super::foreign::shown;
 use super::link::{seconds, stop_signal};
 use super::{resolve, superlink_run};
 use crate::catalog::Catalog;
-use crate::compilation::warn;
+use crate::compile::compilation::warn;
 use crate::error::CliError;
-use crate::faults::FaultArgs;
-use crate::file_names::FEDERATION;
-use crate::interrupt::{listen, signal};
+use crate::files::names::FEDERATION;
 use crate::run::{
     CheckpointEvery, Clock, Job, Progress, Summary, check_unchanged, last_checkpoint, lock,
     lock_if_there, open, report, warn_of_delta,
 };
 use crate::settings::Settings;
+use crate::settings::faults::FaultArgs;
+use crate::terminal::interrupt::{listen, signal};
 use crate::terminal::tell;
 
 /// How long a party may take to answer, unless --deadline says.

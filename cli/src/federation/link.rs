@@ -7,7 +7,7 @@ use clap::Args;
 use fedround_flower::{Connection, ConnectionSettings, StopSignal};
 
 use super::error::FederationError;
-use crate::interrupt::stop_requested;
+use crate::terminal::interrupt::stop_requested;
 
 /// Where the SuperLink is.
 #[derive(Debug, Args)]

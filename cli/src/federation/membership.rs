@@ -8,7 +8,7 @@ use fedround_flower::{FlowerError, Party, PartySettings};
 use super::args::PartyArgs;
 use super::error::FederationError;
 use super::link::seconds;
-use crate::interrupt::{signal, stop_requested};
+use crate::terminal::interrupt::{signal, stop_requested};
 use crate::terminal::tell;
 
 /// How long one look for a request takes, after which signals are noticed.

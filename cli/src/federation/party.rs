@@ -18,9 +18,9 @@ use super::server_app;
 use crate::catalog::Catalog;
 use crate::error::CliError;
 use crate::explain::what_crosses;
-use crate::interrupt::{listen, stop_requested};
 use crate::run::{TestArgs, lock};
 use crate::settings::Settings;
+use crate::terminal::interrupt::{listen, stop_requested};
 use crate::terminal::{print, tell};
 
 /// What crosses besides the wire table, where clients have models of their own.

@@ -1,9 +1,9 @@
 //! The settings of both sides of a federation.
 
-use crate::config::Config;
 use crate::error::CliError;
 use crate::run::{SettingArgs, TestArgs};
 use crate::settings::Settings;
+use crate::settings::config::Config;
 
 /// Settings as of a run, and the deadline of their file. There it is in real seconds: the file's virtual
 /// clock is that of a simulation.

@@ -13,9 +13,9 @@ use super::error::FederationError;
 use super::foreign::shown;
 use super::membership::{LOOK, join, left};
 use crate::error::CliError;
-use crate::hypers::{Given, Setting};
-use crate::interrupt::{listen, stop_requested};
 use crate::settings::Settings;
+use crate::settings::hypers::{Given, Setting};
+use crate::terminal::interrupt::{listen, stop_requested};
 use crate::terminal::tell;
 
 /// Trains for a ServerApp until a signal comes, for these clients and with these test examples.

@@ -9,8 +9,8 @@ use super::error::FederationError;
 use super::foreign::shown;
 use crate::error::CliError;
 use crate::files::json;
-use crate::table::{BORDERS, table};
 use crate::terminal::print;
+use crate::terminal::table::{BORDERS, table};
 
 /// Runs that are listed.
 const RUNS: u64 = 10;

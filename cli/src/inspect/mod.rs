@@ -22,12 +22,12 @@ use fedround_simulation::{ServerObservation, Simulation};
 pub(crate) use args::InspectArgs;
 
 use crate::catalog::Catalog;
-use crate::compilation::warn;
+use crate::compile::compilation::warn;
 use crate::error::{CliError, KeptRounds};
 use crate::files::{json, write_text};
-use crate::interrupt::{listen, signal, stop_requested};
 use crate::run::{TestArgs, next_free, slug};
 use crate::settings::Settings;
+use crate::terminal::interrupt::{listen, signal, stop_requested};
 use crate::terminal::{loss, print, tell};
 use observations::Observations;
 use report::Report;

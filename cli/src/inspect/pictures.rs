@@ -10,7 +10,7 @@ use super::leakage::spaced;
 use super::observations::Shared;
 use super::observations::sizes;
 use super::subject::Subject;
-use crate::contact_sheet::{self, Pixels, row};
+use crate::drawing::contact_sheet::{self, Pixels, row};
 use crate::error::CliError;
 use crate::plot::{Axis, Chart, Series, draw};
 use crate::run::slug;

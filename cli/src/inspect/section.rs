@@ -1,6 +1,6 @@
 //! A part of the report of `fedround inspect`.
 
-use crate::table::{BORDERS, table};
+use crate::terminal::table::{BORDERS, table};
 
 /// A table's text; nothing without rows.
 pub(super) fn section<R: IntoIterator<Item = String>>(

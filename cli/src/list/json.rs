@@ -13,7 +13,7 @@ use super::{documentation, models};
 use crate::args::Listing;
 use crate::catalog::Catalog;
 use crate::error::CliError;
-use crate::hypers::{layers, to_toml};
+use crate::settings::hypers::{layers, to_toml};
 
 /// The lists of these kinds, by the names of the kinds.
 pub(super) fn lists(catalog: &Catalog, kinds: &[Listing]) -> BTreeMap<&'static str, Vec<Value>> {

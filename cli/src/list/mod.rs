@@ -9,15 +9,15 @@ use fedround_dsl::{Entry, Field, SpecError};
 use fedround_ir::fed::HyperValue;
 use fedround_models::{AUXILIARIES, MODELS};
 
-use crate::aliases;
+use crate::advice::aliases;
 use crate::args::{ListArgs, Listing};
 use crate::catalog::Catalog;
-use crate::dead_hypers::{NOT_USED, NOT_USED_MEANS};
 use crate::error::CliError;
 use crate::files::json as as_json;
-use crate::hypers::layers;
-use crate::table::{columns, columns_in, wrapped};
+use crate::settings::dead_hypers::{NOT_USED, NOT_USED_MEANS};
+use crate::settings::hypers::layers;
 use crate::terminal::print;
+use crate::terminal::table::{columns, columns_in, wrapped};
 
 pub(crate) fn list(catalog: &Catalog, args: &ListArgs) -> Result<(), CliError> {
     let kind = |text: &str| Listing::from_str(text, true).ok();

@@ -18,9 +18,9 @@ use crate::compare::{
 use crate::error::CliError;
 use crate::plot::{Axis, Chart, Series};
 use crate::reproduce::TABLE;
-use crate::table::NOTHING;
 use crate::terminal::percent;
-use crate::trained_run::settings_of_run;
+use crate::terminal::table::NOTHING;
+use crate::trained::settings_of_run;
 
 /// The page of the comparison in a folder.
 pub(super) fn page(catalog: &Catalog, dir: &Path) -> Result<Markup, CliError> {

@@ -20,11 +20,11 @@ pub(super) use args::ReportArgs;
 
 use crate::catalog::Catalog;
 use crate::compare::COMPARISON;
+use crate::compare::{SeveralRuns, Wanted};
 use crate::drawing::convert_all;
 use crate::error::CliError;
 use crate::files::{json, write_text};
 use crate::run::CONFIG;
-use crate::several_runs::{SeveralRuns, Wanted};
 use crate::terminal::{print, tell};
 
 /// The page's file in the folder.

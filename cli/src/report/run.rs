@@ -12,14 +12,14 @@ use super::page::{self, code, facts, missing, section, table};
 use super::tiles;
 use super::{algorithm, measures, phases, privacy};
 use crate::catalog::Catalog;
-use crate::command_line::quoted;
 use crate::compare::{Line, Record};
 use crate::error::CliError;
 use crate::files::read_if_there;
 use crate::plot::{Axis, Chart, Series};
 use crate::run::{CLASSES, CONFIG, Models, SUMMARY};
+use crate::terminal::command_line::quoted;
 use crate::terminal::{bytes, percent};
-use crate::trained_run::settings_of_run;
+use crate::trained::settings_of_run;
 
 /// The page of the run in a folder.
 pub(super) fn page(catalog: &Catalog, dir: &Path) -> Result<Markup, CliError> {

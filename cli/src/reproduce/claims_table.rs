@@ -10,7 +10,7 @@ use super::layout::{first_narrow, titled};
 use super::report::Report;
 use super::unit::Unit;
 use crate::compare::probability;
-use crate::table::table;
+use crate::terminal::table::table;
 
 /// How the claims are laid out: with a table of its own for each setting, and for each measure, or not.
 type Split = [bool; 2];

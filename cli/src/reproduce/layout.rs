@@ -2,7 +2,7 @@
 
 use comfy_table::Table;
 
-use crate::table::{BORDERS, MARKDOWN, is_narrow, wrapped};
+use crate::terminal::table::{BORDERS, MARKDOWN, is_narrow, wrapped};
 
 /// What `draw` gives in the first of these layouts that fits a terminal, or else in the last one. Markdown has
 /// the layout that fits a terminal, too, so that both forms of a table show the same.

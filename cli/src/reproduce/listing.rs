@@ -5,10 +5,10 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::tables::{Absent, Paper};
-use crate::command_line::quoted;
 use crate::compare::Cell;
 use crate::settings::Settings;
-use crate::table::{columns, wrapped};
+use crate::terminal::command_line::quoted;
+use crate::terminal::table::{columns, wrapped};
 
 /// All papers with their tables.
 pub(super) fn papers(papers: &[Paper]) -> String {

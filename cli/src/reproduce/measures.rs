@@ -175,9 +175,9 @@ mod tests {
     use fedround_ir::fed::HyperValue;
 
     use super::*;
-    use crate::config::Config;
-    use crate::hypers::{Given, Setting};
     use crate::run::{SettingArgs, TestArgs};
+    use crate::settings::config::Config;
+    use crate::settings::hypers::{Given, Setting};
 
     #[test]
     fn targets_are_whole_percents() {

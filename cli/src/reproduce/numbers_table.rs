@@ -5,7 +5,7 @@ use comfy_table::Table;
 use super::layout::{first_narrow, titled};
 use super::report::{Number, Report};
 use super::unit::Unit;
-use crate::table::table;
+use crate::terminal::table::table;
 
 /// How the numbers are laid out.
 #[derive(Clone, Copy)]

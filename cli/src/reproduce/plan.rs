@@ -12,11 +12,11 @@ use super::few_tests::few_tests;
 use super::tables::{Experiment, Method, Paper, Setting, unknown};
 use crate::catalog::Catalog;
 use crate::compare::{Cell, Datasets};
-use crate::config::Config;
 use crate::error::CliError;
-use crate::hypers;
 use crate::run::{SettingArgs, TestArgs};
 use crate::settings::Settings;
+use crate::settings::config::Config;
+use crate::settings::hypers;
 use crate::terminal::tell;
 
 /// A table with its runs.

@@ -3,7 +3,7 @@
 use super::claims_table::{about_claims, claims};
 use super::numbers_table::numbers;
 use super::report::Report;
-use crate::table::{BORDERS, MARKDOWN, wrapped};
+use crate::terminal::table::{BORDERS, MARKDOWN, wrapped};
 
 /// At a terminal.
 pub(super) fn text(report: &Report) -> String {

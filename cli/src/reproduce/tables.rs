@@ -8,7 +8,7 @@ use toml::Table;
 use super::args::Scale;
 use super::columns::Measure;
 use super::error::ReproduceError;
-use crate::config_file::lay_over;
+use crate::settings::includes::lay_over;
 use fedround_names::nearest;
 
 /// The text of several files of the folder `tables`.

@@ -16,10 +16,10 @@ use super::listing;
 use super::plan::Plan;
 use super::tables::{Experiment, Method, Paper, Setting, papers};
 use crate::catalog::Catalog;
-use crate::config::Config;
-use crate::hypers;
 use crate::run::{SettingArgs, TestArgs};
 use crate::settings::Settings;
+use crate::settings::config::Config;
+use crate::settings::hypers;
 
 /// Every table with what it shares with the others of its paper.
 fn tables() -> Vec<(Paper, Experiment)> {

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::track::Track;
-use crate::faults::FaultArgs;
-use crate::headings::{DATA, ENGINE, FAULTS, MODEL, PRIVACY, TESTS};
-use crate::read_args::ReadArgs;
+use crate::args::headings::{DATA, ENGINE, FAULTS, MODEL, PRIVACY, TESTS};
+use crate::settings::faults::FaultArgs;
+use crate::settings::read_args::ReadArgs;
 
 const EXAMPLES: &str = "\
 Examples:

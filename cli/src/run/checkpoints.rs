@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::checkpoint_every::CheckpointEvery;
 use super::run_id::RunId;
-use crate::config::Config;
 use crate::error::CliError;
+use crate::settings::config::Config;
 
 /// The folder in a run folder.
 pub(crate) const CHECKPOINTS: &str = "checkpoints";

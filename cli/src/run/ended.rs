@@ -4,7 +4,7 @@ use fedround::experiment::{ExperimentError, Report, Status};
 use fedround_simulation::RunError;
 
 use crate::error::CliError;
-use crate::interrupt::stop_requested;
+use crate::terminal::interrupt::stop_requested;
 
 /// What ended a run before its last round.
 pub(super) enum Ended {

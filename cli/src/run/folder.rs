@@ -14,13 +14,13 @@ use super::checkpoints::CHECKPOINTS;
 use super::drawings;
 use super::run_id::{RUN_ID, RunId};
 use super::track::{CLIENT_TABLE, EVENTS, TABLE, Track, Tracker};
-use crate::command_line::words;
-use crate::config::Config;
 use crate::error::CliError;
-pub(crate) use crate::file_names::CONFIG;
-use crate::file_names::FEDERATION;
+pub(crate) use crate::files::names::CONFIG;
+use crate::files::names::FEDERATION;
 use crate::files::remove_file;
 use crate::plot::PhaseMark;
+use crate::settings::config::Config;
+use crate::terminal::command_line::words;
 
 pub(crate) const METRICS: &str = "metrics.jsonl";
 pub(crate) const SUMMARY: &str = "summary.json";

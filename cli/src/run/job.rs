@@ -18,11 +18,11 @@ use super::folder::STATES;
 use super::metric::Metric;
 use super::phases::phase;
 use crate::catalog::Catalog;
-use crate::config::Config;
-use crate::dead_hypers::Uses;
 use crate::error::CliError;
 use crate::settings::Settings;
-use crate::weights::LoadedWeights;
+use crate::settings::config::Config;
+use crate::settings::dead_hypers::Uses;
+use crate::settings::weights::LoadedWeights;
 
 /// A run that can start: its input has been checked, and its algorithm compiled.
 pub(crate) struct Job {

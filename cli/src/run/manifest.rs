@@ -17,8 +17,8 @@ use super::checkpoints::CHECKPOINTS;
 use super::folder::{CLIENTS, FILES, MANIFEST, STATES};
 use super::manifest_error::ManifestError;
 use super::run_id::RUN_ID;
-use crate::digest;
 use crate::error::CliError;
+use crate::files::digest;
 use crate::files::{json, read_if_there, write_text};
 use crate::terminal::tell;
 

@@ -6,6 +6,7 @@ mod changed_data;
 mod checkpoint_every;
 mod checkpoints;
 mod class_rows;
+mod cohort_note;
 mod drawings;
 mod ended;
 mod fault_counts;
@@ -36,6 +37,7 @@ pub(crate) use args::{EngineArgs, ResumeArgs, RunArgs, SettingArgs, TestArgs};
 pub(crate) use changed_data::{check_like, check_unchanged};
 pub(crate) use checkpoint_every::{CheckpointEvery, CheckpointEveryError};
 pub(crate) use checkpoints::{has_any as has_checkpoint, last as last_checkpoint};
+pub(crate) use cohort_note::one_of_several;
 pub(crate) use folder::{
     CLASSES, CLIENTS, CONFIG, FILES, Folder, INPUTS, MANIFEST, METRICS, MODEL, SUMMARY, lock,
     lock_free, lock_if_there, remove_states,
@@ -55,13 +57,12 @@ pub(crate) use track::Track;
 pub(crate) use training::Clock;
 
 use crate::catalog::Catalog;
-use crate::client_names;
-use crate::cohort_note::one_of_several;
-use crate::compilation::warn;
+use crate::compile::compilation::warn;
+use crate::data::client_names;
 use crate::error::{CliError, KeptRounds};
 use crate::files::json;
-use crate::interrupt::{listen, signal};
 use crate::settings::Settings;
+use crate::terminal::interrupt::{listen, signal};
 use crate::terminal::{print, tell};
 
 pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<ExitCode, CliError> {

@@ -4,7 +4,7 @@ use fedround_data::Dataset;
 use fedround_dsl::Hyper;
 use fedround_ir::fed::HyperValue;
 
-use crate::hypers::layers;
+use crate::settings::hypers::layers;
 
 /// The numbers between which the pixels of images are.
 #[derive(Clone, Copy)]

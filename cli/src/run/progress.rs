@@ -6,8 +6,8 @@ use std::path::Path;
 use fedround::experiment::{Report, Scores};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::auxiliaries::named;
 use crate::settings::Settings;
+use crate::settings::auxiliaries::named;
 use crate::terminal::{grouped, in_rounds, loss, percent, tell};
 
 /// Lines that a run prints where there is no terminal, and one of many runs.

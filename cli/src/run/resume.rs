@@ -18,15 +18,15 @@ use super::progress::Progress;
 use super::training::Clock;
 use super::{train_and_report, warn_of_weights};
 use crate::catalog::Catalog;
-use crate::config::Config;
-use crate::config_difference::{FREE, difference};
+use crate::compare::{SeveralRuns, Wanted};
 use crate::error::CliError;
-use crate::file_names::FEDERATION;
-use crate::interrupt::listen;
+use crate::files::names::FEDERATION;
 use crate::settings::Settings;
-use crate::several_runs::{SeveralRuns, Wanted};
+use crate::settings::config::Config;
+use crate::settings::difference::{FREE, difference};
+use crate::settings::weights;
+use crate::terminal::interrupt::listen;
 use crate::terminal::{in_rounds, tell};
-use crate::weights;
 
 pub(crate) fn resume(catalog: &Catalog, args: &ResumeArgs) -> Result<ExitCode, CliError> {
     let (started, dir) = (Instant::now(), &args.dir);

@@ -17,10 +17,10 @@ use super::capture_summary::CaptureSummary;
 use super::fault_counts::FaultCounts;
 use super::metric::{Models, is_zero};
 use super::phases::not_begun;
-use crate::client_names::client_names;
-use crate::config::Config;
+use crate::data::client_names::client_names;
 use crate::settings::Settings;
-use crate::weights::LoadedWeights;
+use crate::settings::config::Config;
+use crate::settings::weights::LoadedWeights;
 
 /// `summary.json`.
 #[derive(Debug, Serialize)]

@@ -4,7 +4,7 @@ use super::class_rows::of_classes;
 use super::fault_counts::FaultCounts;
 use super::metric::Models;
 use super::summary::Summary;
-use crate::table::{BORDERS, table};
+use crate::terminal::table::{BORDERS, table};
 use crate::terminal::{bytes, grouped, in_rounds, nats, percent};
 use fedround::experiment::AttributeAuc;
 use fedround::privacy::{NoiseSource, Spent, delta_text};

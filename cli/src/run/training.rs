@@ -18,7 +18,7 @@ use super::recorder::Recorder;
 use super::summary::Summary;
 use crate::error::CliError;
 use crate::files::json;
-use crate::interrupt::stop_requested;
+use crate::terminal::interrupt::stop_requested;
 
 impl Job {
     /// Writes a checkpoint of where the run is, unless it is to have none: with settings that are no

@@ -7,7 +7,7 @@ use std::path::Path;
 use md5::Md5;
 use sha2::Sha256;
 
-use crate::digest::of_rest;
+use crate::files::digest::of_rest;
 
 /// A published checksum, in lower-case hexadecimal digits.
 #[derive(Clone, Copy, Debug)]

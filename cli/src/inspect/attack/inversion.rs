@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::rebuild::Rebuild;
 use super::{Known, Pool};
-use crate::contact_sheet::{Pixels, row};
+use crate::drawing::contact_sheet::{Pixels, row};
 use crate::error::CliError;
 use crate::inspect::leakage::spaced;
 use crate::inspect::subject::Subject;

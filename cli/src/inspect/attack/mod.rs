@@ -24,7 +24,7 @@ pub(super) use inversion::Inversion;
 pub(super) use membership::Membership;
 
 use super::observations::{Shared, sizes};
-use crate::contact_sheet::{self, Pixels};
+use crate::drawing::contact_sheet::{self, Pixels};
 use crate::error::CliError;
 use crate::inspect::subject::Subject;
 

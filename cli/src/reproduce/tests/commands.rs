@@ -8,11 +8,11 @@ use clap::Parser;
 use super::{arguments, tables};
 use crate::args::{Args, Command};
 use crate::catalog::Catalog;
-use crate::dead_hypers::Uses;
 use crate::reproduce::plan::Plan;
 use crate::reproduce::tables::Paper;
 use crate::reproduce::{listing, unused};
 use crate::settings::Settings;
+use crate::settings::dead_hypers::Uses;
 
 #[test]
 fn every_printed_command_of_the_small_scale_can_be_run() {

@@ -9,7 +9,7 @@ use crate::reproduce::plan::Plan;
 use crate::reproduce::print;
 use crate::reproduce::report::Report;
 use crate::reproduce::tables::Paper;
-use crate::table::is_narrow;
+use crate::terminal::table::is_narrow;
 
 /// Numbers as long as they come: a spread of some of the seeds, and claims with intervals.
 fn with_long_numbers(mut report: Report) -> Report {
