@@ -8,11 +8,12 @@ use super::grid::{Cell, Grid};
 use super::record::Record;
 use super::report::{Comparison, runs_of};
 use super::select::choose;
-use super::statistics::mean_curve;
-use super::{plot, table};
+use super::statistics::{MeanPoint, mean_curve};
+use super::table;
 use crate::error::CliError;
 use crate::files::names::COMPARISON;
 use crate::files::{json, write_csv, write_text};
+use crate::plot::{Axis, Chart, Series, text};
 
 /// A line of `curves.csv`: a round of a run.
 #[derive(Serialize)]
@@ -53,7 +54,7 @@ pub(super) fn write(
         .collect();
     let of = comparison.algorithms.iter().map(|row| row.accuracy_of);
     let label = comparison.target_of.label(of);
-    plot::draw(&dir.join("accuracy.svg"), &curves, comparison.target, label)
+    draw_curves(&dir.join("accuracy.svg"), &curves, comparison.target, label)
 }
 
 /// Writes `curves.csv`: every round of every run.
@@ -77,4 +78,42 @@ pub(crate) fn write_curves(
         })
     });
     write_csv(&dir.join("curves.csv"), rounds)
+}
+
+/// An algorithm's name and its mean curve.
+type Curve<'a> = (&'a str, Vec<MeanPoint>);
+
+/// Draws accuracy over rounds and over bytes, side by side: mean curves with a band of one standard deviation, and the target as a dashed line, to
+/// an SVG file. `label` says what the accuracy is of.
+pub(crate) fn draw_curves(
+    path: &Path,
+    curves: &[Curve<'_>],
+    target: Option<f64>,
+    label: &str,
+) -> Result<(), CliError> {
+    let y = Axis::Share(label);
+    let over_rounds = Chart {
+        target,
+        ..Chart::rounds(y)
+    };
+    let over_bytes = Chart {
+        x: Axis::Bytes("bytes sent"),
+        ..over_rounds
+    };
+    let series = |x: fn(&MeanPoint) -> f64| -> Vec<Series> {
+        let one = |(name, curve): &Curve<'_>| Series {
+            name: (*name).to_owned(),
+            points: curve.iter().map(|p| (x(p), p.mean)).collect(),
+            band: curve
+                .iter()
+                .map(|p| (p.mean - p.std, p.mean + p.std))
+                .collect(),
+        };
+        curves.iter().map(one).collect()
+    };
+    let charts = [
+        (over_rounds, &*series(|p| p.round)),
+        (over_bytes, &*series(|p| p.bytes)),
+    ];
+    write_text(path, &text(&charts)?)
 }

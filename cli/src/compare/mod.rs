@@ -1,7 +1,6 @@
 //! `fedround compare`: a grid of runs, its table and its plots.
 
 mod args;
-mod at_round;
 mod candidate_table;
 mod cells;
 mod conflicts;
@@ -14,8 +13,7 @@ mod grid;
 mod halving;
 mod known_hypers;
 mod line;
-mod no_use;
-mod plot;
+mod permanent_errors;
 mod quantity;
 mod record;
 mod report;
@@ -26,6 +24,7 @@ mod several_runs;
 mod statistics;
 mod table;
 mod train;
+mod truncate;
 mod unfinished;
 
 use std::fs;
@@ -41,10 +40,9 @@ pub(super) use conflicts::check as check_conflicts;
 pub(super) use differences::probability;
 pub(super) use entrant::Entrant;
 pub(super) use error::CompareError;
-pub(super) use files::write_curves;
+pub(super) use files::{draw_curves, write_curves};
 pub(super) use grid::Cell;
 pub(super) use line::{Line, Score};
-pub(super) use plot::draw;
 pub(super) use quantity::Quantity;
 pub(super) use record::Record;
 pub(super) use report::{Comparison, RunRow, runs_of};

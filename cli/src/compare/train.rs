@@ -9,7 +9,7 @@ use fedround_data::Dataset;
 
 use super::ended;
 use super::grid::Cell;
-use super::no_use::is_of_no_use;
+use super::permanent_errors::is_permanent;
 use super::record::{self, Record};
 use crate::catalog::Catalog;
 use crate::data::client_names;
@@ -121,14 +121,14 @@ fn compile(
     folder: Option<&Path>,
 ) -> Result<Job, CliError> {
     let found = match folder.map(last_checkpoint) {
-        Some(Err(error)) if !is_of_no_use(&error) => return Err(error),
+        Some(Err(error)) if !is_permanent(&error) => return Err(error),
         found => found.and_then(Result::ok).flatten(),
     };
     let archive = found.as_ref().map(|found| &found.archive);
     let job = |archive| Job::to_restore(catalog, settings, data.clone(), archive);
     match job(archive) {
         // The run starts again.
-        Err(error) if archive.is_some() && is_of_no_use(&error) => job(None),
+        Err(error) if archive.is_some() && is_permanent(&error) => job(None),
         job => job,
     }
 }
@@ -253,7 +253,7 @@ fn one(
 ) -> Result<Status, CliError> {
     let mut clock = Clock::start();
     let starts_again = |error: CliError| {
-        if !is_of_no_use(&error) {
+        if !is_permanent(&error) {
             return Err(error);
         }
         progress.warn(&format!("{} starts again: {error}", dir.display()));

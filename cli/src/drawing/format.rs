@@ -1,11 +1,67 @@
-//! The formats of drawings, by the names of their files.
+//! The formats of drawings, by the names of their files, and the errors of writing them.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::error::DrawingError;
-use super::picture::Picture;
+use clap::ValueEnum;
+
+/// What a drawing can be converted to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Picture {
+    /// Pixels, two for each of the drawing's
+    Png,
+    /// A page of the drawing's size, with letters as text
+    Pdf,
+}
+
+impl fmt::Display for Picture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Png => "PNG",
+            Self::Pdf => "PDF",
+        })
+    }
+}
+
+/// Why a drawing is not written.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DrawingError {
+    #[error("{}: expected the name of a drawing to end in .svg, .png or .pdf", .0.display())]
+    Extension(PathBuf),
+    #[cfg(not(feature = "raster"))]
+    #[error(
+        "this fedround writes drawings as SVG only: for {0}, build it with `cargo install --path cli --features raster`"
+    )]
+    NotBuilt(Picture),
+    #[error(
+        "{0} is not for a terminal: write it to a file, as in `fedround graph fedavg --format {ext} > fedavg.{ext}`",
+        ext = .0.extension()
+    )]
+    Terminal(Picture),
+    #[error("{}: expected a folder with drawings (*.svg), found none", .0.display())]
+    NoDrawings(PathBuf),
+    #[cfg(feature = "raster")]
+    #[error(
+        "no font was found for the letters of a drawing: install one, such as the Debian package `fonts-dejavu-core`, or write SVG"
+    )]
+    NoFont,
+    #[cfg(feature = "raster")]
+    #[error("the drawing of {0} × {1} pixels is too large for PNG: write PDF or SVG")]
+    TooLarge(u32, u32),
+    #[cfg(feature = "raster")]
+    #[error("{to} cannot be made of the SVG: {message}")]
+    Convert { to: Picture, message: String },
+}
 
 impl Picture {
+    /// What the names of its files end in.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Png => "png",
+            Self::Pdf => "pdf",
+        }
+    }
+
     /// The format of a file by its name; `None` is SVG, as is a name without an extension.
     pub fn of(path: &Path) -> Result<Option<Self>, DrawingError> {
         let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());

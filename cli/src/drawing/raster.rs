@@ -7,8 +7,7 @@ use resvg::usvg::fontdb::{Database, FaceInfo, Style};
 use resvg::usvg::{Options, Tree};
 use svg2pdf::{ConversionOptions, PageOptions, to_pdf};
 
-use super::error::DrawingError;
-use super::picture::Picture;
+use super::format::{DrawingError, Picture};
 
 /// Pixels of a PNG for each pixel of the drawing, so that letters stay sharp in print.
 const SCALE: f32 = 2.0;

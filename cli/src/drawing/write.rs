@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use fedround_store::write_atomically;
 
-use super::error::DrawingError;
-use super::picture::Picture;
+use super::format::{DrawingError, Picture};
 #[cfg(feature = "raster")]
 use super::raster;
 use crate::error::CliError;

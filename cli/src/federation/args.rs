@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::link::LinkArgs;
+use super::superlink_args::LinkArgs;
 use crate::args::headings::TESTS;
 use crate::run::{SettingArgs, TestArgs};
 

@@ -13,8 +13,8 @@ use fedround_store::{FolderLock, write_atomically};
 
 use super::args::CoordinatorArgs;
 use super::error::FederationError;
-use super::foreign::shown;
-use super::link::{seconds, stop_signal};
+use super::escape::escaped;
+use super::superlink_args::{seconds, stop_signal};
 use super::{resolve, superlink_run};
 use crate::catalog::Catalog;
 use crate::compile::compilation::warn;
@@ -228,8 +228,8 @@ fn say(notice: &Notice, quiet: bool) {
             );
         }
         Notice::Left(id) => tell!("party {id} has gone"),
-        Notice::Failed(id, why) => tell!("party {id} failed: {}", shown(why)),
-        Notice::Refused(id, why) => tell!("party {id} does not take part: {}", shown(why)),
+        Notice::Failed(id, why) => tell!("party {id} failed: {}", escaped(why)),
+        Notice::Refused(id, why) => tell!("party {id} does not take part: {}", escaped(why)),
         Notice::Waiting(there, least) => {
             tell!("{there} parties are here, waiting for {least}");
         }

@@ -7,7 +7,7 @@ use fedround_flower::{FlowerError, Party, PartySettings};
 
 use super::args::PartyArgs;
 use super::error::FederationError;
-use super::link::seconds;
+use super::superlink_args::seconds;
 use crate::terminal::interrupt::{signal, stop_requested};
 use crate::terminal::tell;
 

@@ -1,21 +1,19 @@
 //! `fedround coordinator`, `fedround party` and `fedround federation`: the same algorithms between
 //! machines, over Flower's SuperLink.
 
-mod approval;
 mod args;
-mod clients;
 mod coordinator;
 mod error;
-mod foreign;
-mod link;
+mod escape;
 mod membership;
 mod party;
 mod resolve;
+mod run_token;
 mod server_app;
 mod status;
 mod stop;
+mod superlink_args;
 mod superlink_run;
-mod token;
 
 pub(crate) use args::{CoordinatorArgs, FederationArgs, FederationCommand, PartyArgs};
 pub(crate) use coordinator::coordinator;

@@ -1,17 +1,16 @@
 //! The subcommand `fedround party`: trains with the data of this machine for a coordinator.
 
 use std::fs;
+use std::path::Path;
 use std::process::ExitCode;
 
 use fedround::experiment::Run;
 use fedround::federation::{Answer, DurableHost, Participant, ParticipantError, Terms};
 use fedround_dsl::Hyper;
 
-use super::approval::approved;
 use super::args::PartyArgs;
-use super::clients::numbers;
 use super::error::FederationError;
-use super::foreign::shown;
+use super::escape::escaped;
 use super::membership::{LOOK, join, left};
 use super::resolve::resolve;
 use super::server_app;
@@ -128,10 +127,10 @@ fn serve(participant: &mut Participant, hash: &str, quiet: bool) -> Result<(), F
         let warning = match answer {
             Some(Answer::OtherProgram(found)) => format!(
                 "the coordinator runs the program {}; this party takes part in {hash}",
-                shown(&found)
+                escaped(&found)
             ),
-            Some(Answer::Refused(why)) => format!("a request was refused: {}", shown(&why)),
-            Some(Answer::Failed(why)) => format!("a request failed here: {}", shown(&why)),
+            Some(Answer::Refused(why)) => format!("a request was refused: {}", escaped(&why)),
+            Some(Answer::Failed(why)) => format!("a request failed here: {}", escaped(&why)),
             Some(Answer::TooLate) => "a reply was too late".to_owned(),
             Some(Answer::Replied) => {
                 said = None;
@@ -145,4 +144,111 @@ fn serve(participant: &mut Participant, hash: &str, quiet: bool) -> Result<(), F
         }
     }
     Ok(())
+}
+
+/// The numbers of clients in a text such as `0,2,7-9`, in ascending order, each once.
+fn numbers(text: &str, clients: usize) -> Result<Vec<usize>, FederationError> {
+    let wrong = || FederationError::Clients {
+        found: text.to_owned(),
+    };
+    let mut all = vec![];
+    for part in text.split(',') {
+        let number = |text: &str| text.trim().parse::<usize>().map_err(|_| wrong());
+        let (first, last) = match part.split_once('-') {
+            Some((first, last)) => (number(first)?, number(last)?),
+            None => (number(part)?, number(part)?),
+        };
+        if first > last {
+            return Err(wrong());
+        }
+        if last >= clients {
+            let client = last;
+            return Err(FederationError::NoClient { client, clients });
+        }
+        all.extend(first..=last);
+    }
+    all.sort_unstable();
+    all.dedup();
+    Ok(all)
+}
+
+/// Checks the hash of a coordinator's program against `--approve`: what the party's operator approves.
+fn approved(hash: &str, approve: Option<&str>) -> Result<(), CliError> {
+    let not = || {
+        let hash = hash.to_owned();
+        CliError::from(FederationError::NotApproved { hash })
+    };
+    match approve {
+        Some("any") => Ok(()),
+        Some(one) if one.eq_ignore_ascii_case(hash) => Ok(()),
+        Some(file) if Path::new(file).exists() => {
+            let path = Path::new(file);
+            let text = fs::read_to_string(path).map_err(CliError::io("read", path))?;
+            // A line may say behind the hash what it is of.
+            let text = text.trim_start_matches('\u{feff}');
+            let hashes = text
+                .lines()
+                .filter_map(|line| line.split_whitespace().next());
+            match { hashes }.any(|one| one.eq_ignore_ascii_case(hash)) {
+                true => Ok(()),
+                false => Err(not()),
+            }
+        }
+        Some(other) if !is_hash(other) => Err(FederationError::NoApproval {
+            found: other.to_owned(),
+        }
+        .into()),
+        _ => Err(not()),
+    }
+}
+
+/// Whether a text has the form of a program's hash.
+fn is_hash(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read() {
+        assert_eq!(numbers("3", 4).unwrap(), [3]);
+        assert_eq!(numbers("7-9, 0,2,8", 10).unwrap(), [0, 2, 7, 8, 9]);
+        for wrong in ["", "a", "3-1", "1-", "-1", "1,,2"] {
+            assert!(numbers(wrong, 10).is_err(), "{wrong}");
+        }
+        let error = numbers("0-10", 10).unwrap_err().to_string();
+        assert!(error.contains("client 10 is not one"), "{error}");
+    }
+
+    #[test]
+    fn a_party_takes_part_in_what_was_approved() {
+        assert!(approved("ab", Some("ab")).is_ok());
+        assert!(approved("ab", Some("any")).is_ok());
+        assert!(approved("ab", Some("AB")).is_ok());
+        let other = approved("ab", Some(&"cd".repeat(32))).unwrap_err();
+        let is_other = matches!(
+            other,
+            CliError::Federation(FederationError::NotApproved { .. })
+        );
+        assert!(is_other, "{other}");
+        // A file that is not there.
+        let error = approved("ab", Some("aproved.txt")).unwrap_err();
+        let is_mistake = matches!(
+            error,
+            CliError::Federation(FederationError::NoApproval { .. })
+        );
+        assert!(is_mistake, "{error}");
+        assert!(approved("ab", None).is_err());
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("approved.txt");
+        fs::write(&path, "# fedavg in March\ncd\nab  fedprox, mu 0.1\n").unwrap();
+        let file = path.to_str();
+        assert!(approved("ab", file).is_ok());
+        assert!(approved("ef", file).is_err());
+        // As Windows' editors write it.
+        fs::write(&path, "\u{feff}AB\r\n").unwrap();
+        assert!(approved("ab", file).is_ok());
+    }
 }

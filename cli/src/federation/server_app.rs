@@ -10,7 +10,7 @@ use fedround_simulation::Simulation;
 
 use super::args::PartyArgs;
 use super::error::FederationError;
-use super::foreign::shown;
+use super::escape::escaped;
 use super::membership::{LOOK, join, left};
 use crate::error::CliError;
 use crate::settings::Settings;
@@ -50,7 +50,9 @@ pub(super) fn serve(
             answer => answer.map_err(FederationError::from)?,
         };
         match answer {
-            Some(Answer::Refused(why)) => tell!("warning: a request was refused: {}", shown(&why)),
+            Some(Answer::Refused(why)) => {
+                tell!("warning: a request was refused: {}", escaped(&why))
+            }
             Some(Answer::TooLate) => tell!("warning: a reply was too late"),
             Some(_) | None => {}
         }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::args::StatusArgs;
 use super::error::FederationError;
-use super::foreign::shown;
+use super::escape::escaped;
 use crate::error::CliError;
 use crate::files::json;
 use crate::terminal::print;
@@ -72,13 +72,13 @@ fn run(run: RunInfo) -> RunRow {
 
 fn text(status: &Status) -> String {
     let parties = status.parties.iter().map(|row| {
-        let name = shown(row.name.as_deref().unwrap_or_default());
+        let name = escaped(row.name.as_deref().unwrap_or_default());
         [row.party.to_string(), row.status.clone(), name]
     });
     let parties: Table = table(BORDERS, ["party", "status", "name"].iter(), 0, parties);
     let runs = status.runs.iter().map(|row| {
         let (status, outcome) = (row.status.clone(), row.outcome.clone());
-        let (details, since) = (shown(&row.details), short(&row.since));
+        let (details, since) = (escaped(&row.details), short(&row.since));
         [row.run.to_string(), status, outcome, since, details]
     });
     let header = ["run", "status", "outcome", "since", "details"];

@@ -10,7 +10,7 @@ use fedround_flower::{
 
 use super::args::CoordinatorArgs;
 use super::error::FederationError;
-use super::token;
+use super::run_token;
 use crate::error::CliError;
 use crate::terminal::tell;
 
@@ -25,7 +25,7 @@ pub(super) fn take(
     (bundle, secret): (Option<&Fab>, Option<&ExecutorSecret>),
 ) -> Result<Option<Coordinator>, CliError> {
     let state: &Path = &args.state;
-    if let Some(earlier) = token::read(state)? {
+    if let Some(earlier) = run_token::read(state)? {
         match Coordinator::resume(connection, earlier) {
             Ok(coordinator) => return Ok(Some(coordinator)),
             Err(FlowerError::Lost { problem }) => {
@@ -45,7 +45,7 @@ pub(super) fn take(
     let turn = (secret, TURN);
     match Coordinator::acquire_in_turn(connection, run, turn, waits) {
         Ok(coordinator) => {
-            token::write(state, coordinator.token())?;
+            run_token::write(state, coordinator.token())?;
             Ok(Some(coordinator))
         }
         Err(error) => {
@@ -81,7 +81,7 @@ fn withdraw(control: &Control, run: RunId, superlink: &str) {
 /// Ends the run. If that fails, the SuperLink takes it for failed after a minute, and nothing else is lost.
 pub(super) fn end(end: RunEnd, outcome: RunOutcome, state: &Path) {
     let told = end.finish(outcome).map_err(|error| error.to_string());
-    let removed = told.and_then(|()| token::remove(state).map_err(|error| error.to_string()));
+    let removed = told.and_then(|()| run_token::remove(state).map_err(|error| error.to_string()));
     if let Err(error) = removed {
         tell!("warning: the SuperLink may not know that the run has ended: {error}");
     }

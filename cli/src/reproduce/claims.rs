@@ -4,9 +4,9 @@ use fedround_metrics::paired::{CorrectedDifference, PairedDifference, corrected_
 use serde::{Serialize, Serializer};
 
 use super::args::Scale;
+use super::columns::{Unit, unit};
 use super::measures::{Runs, pairs};
 use super::plan::Plan;
-use super::unit::{Unit, unit};
 
 /// A claim in a setting.
 #[derive(Debug, Serialize)]

@@ -6,9 +6,9 @@ use comfy_table::Table;
 use fedround_metrics::paired::CorrectedDifference;
 
 use super::claims::Found;
+use super::columns::Unit;
 use super::layout::{first_narrow, titled};
 use super::report::Report;
-use super::unit::Unit;
 use crate::compare::probability;
 use crate::terminal::table::table;
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::plan::Plan;
 use crate::compare::{
-    COMPARISON, Cell, Comparison, Quantity, Record, draw, mean_curve, runs_of, write_curves,
+    COMPARISON, Cell, Comparison, Quantity, Record, draw_curves, mean_curve, runs_of, write_curves,
 };
 use crate::error::CliError;
 use crate::files::{json, write_text};
@@ -47,7 +47,7 @@ pub(super) fn write(
             _ => format!("accuracy-{}.svg", slug(&setting.name)),
         };
         if curves.iter().any(|(_, points)| !points.is_empty()) {
-            draw(&dir.join(name), &curves, None, label)?;
+            draw_curves(&dir.join(name), &curves, None, label)?;
         }
     }
     Ok(())

@@ -1,11 +1,11 @@
 //! `fedround reproduce`: tables of papers, run and printed beside the papers' numbers.
 
 mod args;
-mod choice;
 mod claims;
 mod claims_table;
 mod columns;
 mod curves;
+mod drop_dead_hypers;
 mod error;
 mod few_tests;
 mod layout;
@@ -15,11 +15,10 @@ mod numbers_table;
 mod plan;
 mod print;
 mod report;
+mod select;
 mod tables;
 #[cfg(test)]
 mod tests;
-mod unit;
-mod unused;
 
 use std::fs;
 use std::process::ExitCode;
@@ -80,7 +79,7 @@ fn commands(catalog: &Catalog, mut plan: Plan, args: &ReproduceArgs) -> Result<S
     if plan.paper.one_party_a_domain {
         plan.load_if_there(&mut Datasets::new(true));
     }
-    let cells = unused::left_out(catalog, plan.cells())?;
+    let cells = drop_dead_hypers::left_out(catalog, plan.cells())?;
     let commands = listing::commands(&cells, &dir);
     match args.json {
         true => json(&commands),
@@ -93,7 +92,7 @@ fn run(catalog: &Catalog, mut plan: Plan, args: &ReproduceArgs) -> Result<ExitCo
     let mut datasets = Datasets::new(args.quiet);
     let dir = args.out.clone().unwrap_or_else(|| plan.folder());
     plan.load(&mut datasets, args.skip_missing)?;
-    let mut cells = unused::left_out(catalog, plan.cells())?;
+    let mut cells = drop_dead_hypers::left_out(catalog, plan.cells())?;
     let held = lock_if_there(&dir)?;
     let earlier = cells.iter().map(|cell| cell.earlier(catalog, &dir, false));
     let mut records = earlier.collect::<Result<Vec<_>, _>>()?;

@@ -2,9 +2,9 @@
 
 use comfy_table::Table;
 
+use super::columns::Unit;
 use super::layout::{first_narrow, titled};
 use super::report::{Number, Report};
-use super::unit::Unit;
 use crate::terminal::table::table;
 
 /// How the numbers are laid out.

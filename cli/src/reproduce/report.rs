@@ -7,9 +7,9 @@ use toml::{Table, Value};
 
 use super::args::Scale;
 use super::claims::{Found, family, found};
+use super::columns::{Unit, unit};
 use super::measures::{Runs, completed, spread};
 use super::plan::Plan;
-use super::unit::{Unit, unit};
 use crate::catalog::Catalog;
 use crate::compare::{Cell, Record, Spread, runs_of};
 use crate::error::CliError;

@@ -1,8 +1,8 @@
 //! Every table can be run: its names exist, and its numbers are where they belong.
 
-mod choice;
 mod commands;
 mod fit;
+mod select;
 
 use std::collections::BTreeSet;
 

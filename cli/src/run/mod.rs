@@ -1,15 +1,12 @@
 //! `fedround run`: compiles, trains, and keeps everything in a run folder.
 
 mod args;
-mod capture_summary;
 mod changed_data;
 mod checkpoint_every;
 mod checkpoints;
-mod class_rows;
 mod cohort_note;
 mod drawings;
-mod ended;
-mod fault_counts;
+mod early_end;
 mod folder;
 mod folder_name;
 mod job;

@@ -7,7 +7,7 @@ use fedround_data::{DataDigest, InputEncoding};
 
 use super::checkpoint_every::CheckpointEvery;
 use super::checkpoints::{Checkpoints, CommandState};
-use super::ended::{Ended, interrupted, is_stop};
+use super::early_end::{Ended, interrupted, is_stop};
 use super::folder::{CONFIG, Folder, INPUTS, SUMMARY};
 use super::job::Job;
 use super::manifest::Manifest;

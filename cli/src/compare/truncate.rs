@@ -1,4 +1,4 @@
-//! A run that went on, as it was after fewer rounds.
+//! Truncates the record of a run that went on to what it was after fewer rounds.
 
 use fedround::experiment::Status;
 use fedround_metrics::progress::best;

@@ -13,7 +13,7 @@ use crate::error::CliError;
 /// Whether this version can never go on from the checkpoint of a run that failed with this error, so that the run has to
 /// start again. Other errors may pass: the disk is full, another process holds the folder, or only a later version of
 /// fedround can read the checkpoint. To start again would then lose hours of training.
-pub(super) fn is_of_no_use(error: &CliError) -> bool {
+pub(super) fn is_permanent(error: &CliError) -> bool {
     match error {
         CliError::NoGoodCheckpoint { .. }
         | CliError::OtherRun { .. }
@@ -74,7 +74,7 @@ mod tests {
             }),
             CliError::NoGoodCheckpoint { damaged: vec![] },
         ] {
-            assert!(is_of_no_use(&lost), "{lost}");
+            assert!(is_permanent(&lost), "{lost}");
         }
         for passing in [
             of(CheckpointError::Version { found, newest }),
@@ -86,7 +86,7 @@ mod tests {
             }),
             CliError::io("read", "checkpoints")(ErrorKind::StaleNetworkFileHandle.into()),
         ] {
-            assert!(!is_of_no_use(&passing), "{passing}");
+            assert!(!is_permanent(&passing), "{passing}");
         }
     }
 }

@@ -4,19 +4,19 @@
 const MOST: usize = 400;
 
 /// The text without what would move the cursor, change colours or reverse the order of letters.
-pub(super) fn shown(text: &str) -> String {
-    let mut shown = String::new();
+pub(super) fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
     for (n, c) in text.chars().enumerate() {
         if n == MOST {
-            shown.push('…');
+            escaped.push('…');
             break;
         }
         match moves(c) {
-            true => shown.extend(c.escape_unicode()),
-            false => shown.push(c),
+            true => escaped.extend(c.escape_unicode()),
+            false => escaped.push(c),
         }
     }
-    shown
+    escaped
 }
 
 fn moves(c: char) -> bool {
@@ -31,10 +31,10 @@ mod tests {
 
     #[test]
     fn texts_of_others_move_no_cursor() {
-        assert_eq!(shown("client 1, größer"), "client 1, größer");
-        assert_eq!(shown("a\u{1b}[2J\nb"), "a\\u{1b}[2J\\u{a}b");
-        assert_eq!(shown("a\u{202e}b"), "a\\u{202e}b");
-        let long = shown(&"x".repeat(1_000_000));
+        assert_eq!(escaped("client 1, größer"), "client 1, größer");
+        assert_eq!(escaped("a\u{1b}[2J\nb"), "a\\u{1b}[2J\\u{a}b");
+        assert_eq!(escaped("a\u{202e}b"), "a\\u{202e}b");
+        let long = escaped(&"x".repeat(1_000_000));
         assert_eq!(long.chars().count(), MOST + 1);
     }
 }
