@@ -1,6 +1,7 @@
 //! Training, validation and test examples of each client.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use super::pool::{Draw, Pool};
 use super::{Partition, PartitionError, Rotation};
@@ -27,7 +28,8 @@ impl Partition {
     /// examples. There are no validation examples; see [`hold_out`].
     ///
     /// A test example goes to one client, or to none if no client trains on its label or group. A client
-    /// gets the same share of a label's test examples as of its training examples that clients hold, rounded.
+    /// gets the same share of a label's test examples as of its training examples that clients hold, rounded. Of labels
+    /// with fewer than two test examples for each client, it gets its share of all together, rounded.
     /// Where a partition leaves out more examples of some labels than of others, as `labels:K` does, a
     /// client's test examples therefore have its labels in other proportions than its training examples.
     ///
@@ -69,8 +71,12 @@ impl Partition {
     }
 }
 
+/// A test example in the unit in which [`matching`] counts what a client is owed.
+const ONE: i64 = 1 << 32;
+
 /// Deals test examples by key. Each client gets a share of the examples with a key in proportion to its
-/// training examples with that key, among those of all clients.
+/// training examples with that key, among those of all clients. Where there are fewer than two examples of a key for each
+/// client with it, an example goes to the client that is owed most, by its shares of such keys so far.
 fn matching<K: Copy + Ord + Into<u64>>(
     parts: &[Vec<usize>],
     train: &[K],
@@ -92,6 +98,7 @@ fn matching<K: Copy + Ord + Into<u64>>(
         strata.entry(*key).or_default().push(example);
     }
     let mut tests = vec![Vec::new(); parts.len()];
+    let mut owed = vec![0_i64; parts.len()];
     for (key, members) in strata {
         let Some(holders) = holders.get(&key) else {
             continue;
@@ -99,6 +106,24 @@ fn matching<K: Copy + Ord + Into<u64>>(
         let stream = Draw::LocalTest.key(seed).with(key.into() as usize);
         let order = permutation(members.len(), stream);
         let total: u128 = holders.iter().map(|(_, count)| count).sum();
+        if members.len() < 2 * holders.len() {
+            for &(client, count) in holders {
+                owed[client] += (members.len() as u128 * count * ONE as u128 / total) as i64;
+            }
+            let of_holder = |&(client, _): &(usize, u128)| (owed[client], Reverse(client));
+            let mut by_debt: BinaryHeap<_> = holders.iter().map(of_holder).collect();
+            for i in order {
+                let Some(mut most) = by_debt.peek_mut() else {
+                    break;
+                };
+                let (debt, Reverse(client)) = &mut *most;
+                *debt -= ONE;
+                owed[*client] = *debt;
+                tests[*client].push(members[i]);
+            }
+            continue;
+        }
+        // Shares rounded down favour later clients, by less than one example of a key each.
         let (mut sum, mut start) = (0, 0);
         for &(client, count) in holders {
             sum += count;

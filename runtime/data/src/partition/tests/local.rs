@@ -171,3 +171,19 @@ fn a_rotated_client_joins_the_others() {
          use at least 2 clients, and fewer examples for the rotated one"
     );
 }
+
+#[test]
+fn labels_of_few_tests_leave_no_client_behind() {
+    // With 5, 30 and 19 tests of each label for 20 clients, none of which can be dealt evenly.
+    for per_class in [5, 30, 19] {
+        let data = dataset(cycle(2000, 10), cycle(10 * per_class, 10), 10);
+        let expected = per_class / 2;
+        for (client, split) in deal("iid", &data, 20).iter().enumerate() {
+            let found = split.test.len();
+            assert!(
+                found.abs_diff(expected) <= 2,
+                "{per_class}: client {client} has {found} of {expected}"
+            );
+        }
+    }
+}
