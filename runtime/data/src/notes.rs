@@ -30,9 +30,13 @@ pub(crate) fn start(text: &str) -> String {
 
 /// Names for a message, the first of many.
 pub(crate) fn listed(names: &[String]) -> String {
-    const SHOWN: usize = 30;
-    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| start(name)).collect();
-    match names.len().checked_sub(SHOWN) {
+    first_of(names, 30)
+}
+
+/// The first `most` names for a message, and how many more there are.
+pub(crate) fn first_of(names: &[String], most: usize) -> String {
+    let shown: Vec<String> = names.iter().take(most).map(|name| start(name)).collect();
+    match names.len().checked_sub(most) {
         None | Some(0) => shown.join(", "),
         Some(more) => format!("{} and {more} more", shown.join(", ")),
     }

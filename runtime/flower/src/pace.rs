@@ -5,14 +5,16 @@ use std::time::{Duration, Instant};
 
 /// The part of the time since the start that a poll waits.
 const PART: u32 = 8;
-/// So many waits are remembered: rounds of several requests, and those with evaluations, repeat after a few.
+/// The number of waits that are remembered: rounds of several requests, and those with evaluations, repeat after a few.
 const REMEMBERED: usize = 3;
-/// Nothing is expected in this part of the shortest of them.
+/// Before this fraction of the shortest remembered wait there is no poll.
 const QUIET: f64 = 0.85;
-/// It is expected until this part, and asked for so often in the whole time.
+/// Until this fraction of it, polls are frequent.
 const EXPECTED: f64 = 1.3;
+/// The number of frequent polls in the length of the shortest remembered wait.
 const POLLS: u32 = 32;
-/// A SuperLink that takes time for an answer is busy: it is left alone for so many times of that.
+/// A SuperLink that takes time for an answer is busy. After a poll, there is none for this many times as long as the
+/// answer took.
 const REST: u32 = 4;
 
 /// Times of polls for something that comes again and again, such as the requests of rounds: each poll costs
@@ -75,7 +77,7 @@ impl Pace {
         self.answer = answer;
     }
 
-    /// Sleeps until the next poll; `false` if less time than that is left, which then is over.
+    /// Sleeps until the next poll. Returns `false` if `left` ends before, after sleeping until then.
     pub(crate) fn sleep(&self, left: Duration) -> bool {
         let wait = self.next.saturating_duration_since(Instant::now());
         std::thread::sleep(wait.min(left));

@@ -11,10 +11,10 @@ use burn_flex::FlexTensor;
 
 use crate::buffers;
 use crate::conv_grad::check_grad;
-use crate::dot::RowDots;
 use crate::flex::{floats, shape4};
 use crate::im2col::Im2col;
 use crate::patches;
+use crate::row_dots::RowDots;
 use crate::scratch::{self, Scratch, room};
 use crate::shape::{Conv2d, FilterRange, Sizes};
 use crate::team;

@@ -57,7 +57,7 @@ pub mod buffers;
 mod conv;
 mod conv_grad;
 mod conv_weight_grad;
-mod dot;
+mod dot_product;
 mod elementwise;
 mod flex;
 pub mod fused;

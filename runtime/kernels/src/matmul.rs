@@ -6,7 +6,7 @@
 //!
 //! - `x · w` adds up rows of `w`, each times a value of `x` ([`Product`](crate::product::Product)).
 //! - `g · wᵀ` computes dot products of rows of `g` and rows of `w`
-//!   ([`DotProduct`](crate::row_dots::DotProduct)). If the batch fills vectors well, `(w · gᵀ)ᵀ` is computed instead.
+//!   ([`DotProduct`](crate::dot_product::DotProduct)). If the batch fills vectors well, `(w · gᵀ)ᵀ` is computed instead.
 //! - `w + alpha * xᵀ · g` adds multiples of rows of `g` to every row of `w`, in one pass ([`matmul_update`]).
 
 use burn_backend::{DType, TensorMetadata};

@@ -5,10 +5,10 @@
 
 use std::sync::Mutex;
 
+use crate::dot_product::DotProduct;
 use crate::im2col::round_up;
 use crate::matrix::{Matrix, Operand};
 use crate::product::Product;
-use crate::row_dots::DotProduct;
 use crate::scratch::{self, Scratch, room};
 use crate::team;
 

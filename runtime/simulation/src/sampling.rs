@@ -79,7 +79,9 @@ pub fn rotating(
 ) -> Vec<usize> {
     let mut chosen = cohort(seed, 0, 0, clients, m);
     for t in 1..=round {
-        let mut rest: Vec<usize> = (0..clients).filter(|k| !chosen.contains(k)).collect();
+        let mut is_chosen = vec![false; clients];
+        chosen.iter().for_each(|&k| is_chosen[k] = true);
+        let mut rest: Vec<usize> = (0..clients).filter(|&k| !is_chosen[k]).collect();
         let d = dropped.min(chosen.len()).min(rest.len());
         let key = StreamKey::new(seed, Purpose::Rotation).with(t);
         let come = first_permuted(rest.len(), d, key.with(1));

@@ -122,7 +122,7 @@ pub enum OwnDataError {
         nearest: Option<String>,
     },
     /// There are too few or too many classes.
-    #[error("{what}: expected 2 to 65,536 classes, found {found}")]
+    #[error("{what}: expected 2 to 65,535 classes, found {found}")]
     Classes {
         /// Where the classes are named.
         what: String,

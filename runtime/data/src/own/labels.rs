@@ -6,6 +6,7 @@ use std::path::Path;
 use fedround_names::nearest;
 
 use super::OwnDataError;
+use crate::notes::first_of;
 
 /// Texts in the order of their first occurrence, with a number for each.
 #[derive(Default)]
@@ -14,8 +15,8 @@ pub(super) struct Names {
     of: Vec<u32>,
 }
 
-/// The largest number of classes: labels are 16-bit integers.
-pub(super) const MOST_CLASSES: usize = 1 << 16;
+/// The largest number of classes: labels are 16-bit integers, of which the last stands for no prediction.
+pub(super) const MOST_CLASSES: usize = u16::MAX as usize;
 
 impl Names {
     /// Adds the next example's text.
@@ -85,23 +86,13 @@ pub(super) fn notes(names: &[String], train: &[u16], test: &[u16]) -> Vec<String
     test.iter().for_each(|&y| counts[usize::from(y)][1] += 1);
     let of = |wanted: fn(&[usize; 2]) -> bool| {
         let found = names.iter().zip(&counts).filter(|(_, n)| wanted(n));
-        let found: Vec<&str> = found.map(|(name, _)| name.as_str()).collect();
+        let found: Vec<String> = found.map(|(name, _)| name.clone()).collect();
         found
     };
     let mut notes = vec![];
-    let mut note = |classes: Vec<&str>, what: &str| {
+    let mut note = |classes: Vec<String>, what: &str| {
         if !classes.is_empty() {
-            let shown = classes
-                .iter()
-                .take(5)
-                .copied()
-                .collect::<Vec<_>>()
-                .join(", ");
-            let more = match classes.len().saturating_sub(5) {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
-            notes.push(format!("{what}: {shown}{more}"));
+            notes.push(format!("{what}: {}", first_of(&classes, 5)));
         }
     };
     note(of(|n| n[0] == 0), "classes without a training example");

@@ -241,7 +241,7 @@ fn other_layouts_are_explained() {
     let root = folder(&[("cat/1.png", &one)]);
     assert_eq!(
         message(&root, "images:DIR", plain()),
-        "DIR: expected 2 to 65,536 classes, found 1"
+        "DIR: expected 2 to 65,535 classes, found 1"
     );
     assert!(message(&folder(&[]), "images:DIR", plain()).ends_with("found an empty folder"));
     let root = folder(&[("cat/1.HEIC", b"x"), ("dog/1.HEIC", b"x")]);

@@ -165,6 +165,11 @@ fn missing_values_are_named_and_handled_as_asked() {
     let names = data.table.as_ref().unwrap().names();
     assert_eq!(names, ["x", "job=cook", "job=nurse", "job=(missing)"]);
     assert!(inputs(&data).iter().all(|x| x.is_finite()));
+    // A value that is written like the input of gaps is one with it.
+    let root = folder(&[("t.csv", b"job,y\ncook,a\n(missing),b\n,a\n")]);
+    let data = read(&root, "csv:DIR/t.csv", with(Missing::Fill));
+    let names = data.table.as_ref().unwrap().names();
+    assert_eq!(names, ["job=(missing)", "job=cook"]);
     let root = folder(&[("t.csv", b"x,y\n1,a\n2,\n")]);
     assert!(
         message(&root, "csv:DIR/t.csv", with(Missing::Fill))
@@ -207,7 +212,7 @@ fn errors_name_the_line_and_the_column() {
     );
     assert!(rows("x,x\n3,4\n", y()).contains("found the name `x` twice"));
     assert!(rows("y\na\nb\n", y()).contains("no column is left as an input"));
-    assert!(rows("x,y\n1,a\n", y()).contains("column `y`: expected 2 to 65,536 classes, found 1"));
+    assert!(rows("x,y\n1,a\n", y()).contains("column `y`: expected 2 to 65,535 classes, found 1"));
     let fractions: String = (0..50).map(|i| format!("{i},{i}.5\n")).collect();
     assert!(
         rows(&format!("x,y\n{fractions}"), y()).contains("column `y` holds numbers, such as `0.5`")

@@ -15,7 +15,7 @@ const GRACE: Duration = Duration::from_secs(2);
 pub struct StopSignal(Arc<dyn Fn() -> bool + Send + Sync>);
 
 impl StopSignal {
-    /// That of a function.
+    /// A signal that asks this function.
     pub fn new(requested: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self(Arc::new(requested))
     }
@@ -25,7 +25,7 @@ impl StopSignal {
         (self.0)()
     }
 
-    /// Sleeps, but not on when the process is to end.
+    /// Sleeps for `time`, or until the process is asked to end.
     pub(crate) fn sleep(&self, time: Duration) {
         let start = Instant::now();
         loop {

@@ -47,7 +47,7 @@ impl<'a> ContentEncoder<'a> {
     /// The content of a payload, of which at most `room` bytes may be in the envelope.
     pub(crate) fn encode(&mut self, payload: &'a Payload, form: Form, room: usize) -> Content {
         match form {
-            // Flower wants records in the envelope, but none of them.
+            // Flower requires the records of the envelope, and expects none in them in this form.
             Form::Objects => Content {
                 envelope: RecordDict::default(),
                 children: vec![payload::encode(&mut self.encoder, payload)],

@@ -72,7 +72,7 @@ impl Coordinator {
         let mut encoder = ContentEncoder::default();
         let mut tickets = vec![];
         let mut push = PushAppMessagesRequest::default();
-        // Those of our form, of which the last carries the others.
+        // The inline messages so far. The last one lists the others as children, so that its confirmation deletes all.
         let mut inline = vec![];
         let of_form = requests.iter().filter(|sent| sent.form == Form::Inline);
         let inline_count: usize = of_form.map(|sent| sent.to.len()).sum();
@@ -120,6 +120,7 @@ impl Coordinator {
         let Some(carrier) = inline.last() else {
             return;
         };
+        let stored: HashSet<&String> = stored.iter().collect();
         let stored: HashSet<String> = inline
             .iter()
             .map(|tree| &tree.object_id)

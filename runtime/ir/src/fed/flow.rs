@@ -64,11 +64,11 @@ pub fn solve<A: Analysis>(module: &Module, analysis: &mut A) -> Facts<A::Fact> {
 struct Solver<'a, A: Analysis> {
     analysis: &'a mut A,
     facts: Facts<A::Fact>,
-    /// Of the states, which keep values for later rounds.
+    /// The facts of states, which keep values for later rounds.
     kept: HashMap<String, A::Fact>,
-    /// Of values, what ops so far in this turn have made of them since they were defined.
+    /// What ops of the present turn have changed about a value since it was defined.
     advanced: HashMap<Value, A::Fact>,
-    /// How often there was more of that.
+    /// How often an entry of `advanced` grew.
     advances: usize,
     changed: bool,
 }
@@ -90,7 +90,7 @@ impl<A: Analysis> Solver<'_, A> {
         *old = new;
     }
 
-    /// Values that leave as they are here are as they are here from the first.
+    /// What is known of these values here holds in the whole turn.
     fn told(&mut self, values: &[Value]) {
         self.flow(values, values);
     }
@@ -104,7 +104,7 @@ impl<A: Analysis> Solver<'_, A> {
         }
     }
 
-    /// `to` is at least what `from` is, one by one.
+    /// Joins the fact of each value in `from` into that of its partner in `to`.
     fn flow(&mut self, from: &[Value], to: &[Value]) {
         for (from, to) in from.iter().zip(to) {
             let fact = self.fact(*from);

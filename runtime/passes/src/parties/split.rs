@@ -60,7 +60,7 @@ pub(super) struct Splitter<'a> {
     pub sent: HashSet<Value>,
     /// The regions that are given a value.
     pub readers: HashMap<Value, BTreeSet<usize>>,
-    /// Values of some clients of a cohort, and the values of all of it that they are.
+    /// For each result of `fed.restrict`, the value that it restricts.
     pub parts: HashMap<Value, Value>,
     pub names: HashMap<Value, String>,
     pub counts: HashMap<Kind, usize>,
@@ -179,7 +179,7 @@ impl Splitter<'_> {
         Ok(())
     }
 
-    /// The value of all clients of a cohort that a value is of some of them.
+    /// The value of the whole cohort if `v` is that of a restricted one; otherwise `v`.
     pub(super) fn whole(&self, v: Value) -> Value {
         self.parts.get(&v).copied().unwrap_or(v)
     }

@@ -54,6 +54,7 @@ impl Inference<'_> {
         let x = self.images(examples, indices)?;
         let x_type = self.program.model().input(indices.len());
         let (places, shape) = calls.call("encode_image", vec![(x, x_type)])?;
+        for_each_image("encode_image", indices.len(), &shape)?;
         let (first, wide) = calls.start(&places, &shape)?;
 
         let width = search.beam.max(1);
@@ -66,7 +67,7 @@ impl Inference<'_> {
         let mut beams: Vec<_> = states.map(|s| Beam::new(words, width, s)).collect();
         // There is a row for each caption of each beam, also for finished ones.
         let rows = indices.len() * width;
-        let own = places.chunks(places.len() / indices.len().max(1));
+        let own = places.chunks((places.len() / indices.len().max(1)).max(1));
         let places = own.flat_map(|own| std::iter::repeat_n(own, width));
         let places = places.flatten().copied().collect();
         let places_type = TensorType::f32([&[rows], &shape[1..]].concat());
@@ -115,6 +116,18 @@ fn last_words_and_states(
         }
     }
     (last, state)
+}
+
+/// Checks that the result of a function has a row for each of `images`.
+fn for_each_image(function: &'static str, images: usize, found: &[usize]) -> Result<(), RunError> {
+    match found.first() == Some(&images) {
+        true => Ok(()),
+        false => Err(RunError::Decodes {
+            function,
+            expected: format!("[{images}, …]: a row for each image"),
+            found: found.to_vec(),
+        }),
+    }
 }
 
 /// The number of elements in a row of `step`'s result: the logits of all words, and then the next state.
@@ -192,9 +205,10 @@ impl Calls<'_> {
     fn start(&mut self, places: &[f32], shape: &[usize]) -> Result<(Vec<f32>, usize), RunError> {
         let device = self.of.program.device();
         let places = from_floats(places.to_vec(), shape, device);
+        let images = shape.first().copied().unwrap_or_default();
         let (first, shape) = self.call("start", vec![(places, TensorType::f32(shape.to_vec()))])?;
-        let rows = shape.first().copied().unwrap_or_default();
-        let wide = first.len() / rows.max(1);
+        for_each_image("start", images, &shape)?;
+        let wide = first.len() / images.max(1);
         Ok((first, wide))
     }
 }
@@ -220,6 +234,18 @@ mod tests {
                 error.contains("`step`") && error.contains("[4, words + 20]"),
                 "{error}"
             );
+        }
+    }
+
+    #[test]
+    fn a_function_gives_a_row_for_each_image() {
+        assert!(for_each_image("start", 2, &[2, 8]).is_ok());
+        for found in [&[1, 16][..], &[]] {
+            let error = for_each_image("start", 2, found).unwrap_err().to_string();
+            let expected = format!(
+                "the model's `start` gives {found:?}, expected [2, …]: a row for each image"
+            );
+            assert_eq!(error, expected);
         }
     }
 }

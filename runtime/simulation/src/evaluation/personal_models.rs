@@ -15,7 +15,7 @@ use fedround_exec::Program;
 
 /// A program that makes the clients' personal models for an evaluation.
 pub(crate) struct EvaluationProgram {
-    /// The name of the evaluation. `None` of the one that every algorithm with personal models has.
+    /// The name of the evaluation; `None` for the one that every algorithm with personal models has.
     pub name: Option<String>,
     pub program: Program,
 }

@@ -44,7 +44,11 @@ impl Distribution {
         match self {
             Self::Constant(x) => *x,
             Self::Uniform(low, high) => stream.range(*low, *high),
-            Self::Lognormal(median, sigma) => median * (sigma * stream.normal()).exp(),
+            // The power may be rounded to 0 or infinity.
+            Self::Lognormal(median, sigma) => {
+                let x = median * (sigma * stream.normal()).exp();
+                x.clamp(f64::MIN_POSITIVE, f64::MAX)
+            }
             // 1 − u is above 0, so that the logarithm is finite. The result is at least the smallest positive number.
             Self::Exponential(mean) => (-mean * (1.0 - stream.unit()).ln()).max(f64::MIN_POSITIVE),
             Self::Listed(values) => values.get(client).copied().unwrap_or(f64::NAN),
@@ -88,6 +92,14 @@ mod tests {
     use fedround_random::Purpose;
 
     use super::*;
+
+    #[test]
+    fn lognormal_numbers_are_positive_and_finite() {
+        let wide = Distribution::Lognormal(1.0, 1000.0);
+        let numbers = (0..20).map(|k| wide.of(k, StreamKey::new(7, Purpose::Init).with(k)));
+        let extreme = numbers.inspect(|x| assert!(*x > 0.0 && x.is_finite(), "{x}"));
+        assert!(extreme.filter(|x| *x == f64::MIN_POSITIVE).count() > 0);
+    }
 
     #[test]
     fn texts_round_trip() {

@@ -11,7 +11,7 @@ use fedround_store::TensorBytes;
 use super::error::{ContentError, ExchangeError, NoExchange};
 use super::host::PartyHost;
 use super::message::{Attempt, ClientReport, Done, Entry, Reply, Request, Run, Task};
-use super::payload::Payload;
+use super::payload::{Payload, TensorsByName};
 use super::table::sent_leaves;
 
 /// The values of all tensors of a model, in the model's order.
@@ -117,7 +117,7 @@ impl ModelExchange {
         Ok(Some(TrainingRequest {
             round: run.attempt.round,
             clients: run.entries.iter().map(|entry| entry.client).collect(),
-            model: self.model(&self.received, request)?,
+            model: self.model(&self.received, &request.tensors_by_name())?,
         }))
     }
 
@@ -201,31 +201,40 @@ impl ModelExchange {
         self.write_model(&mut request, &self.received, model)?;
         let reply = host.answer_payload(&request);
         match reply.read()? {
-            Reply::Done(Some(_)) => entries.iter().map(|e| self.trained(*e, &reply)).collect(),
+            Reply::Done(Some(_)) => {
+                let tensors = reply.tensors_by_name();
+                let trained = |entry: &Entry| self.trained(*entry, &reply, &tensors);
+                entries.iter().map(trained).collect()
+            }
             Reply::Done(None) | Reply::Evaluated(_) => Err(ExchangeError::Other),
             Reply::Failed(why) => Err(ExchangeError::Failed(why)),
         }
     }
 
     /// Reads a client's result from a reply.
-    fn trained(&self, entry: Entry, reply: &Payload) -> Result<TrainedModel, ExchangeError> {
-        let floats = |name: &str| reply.tensor(name).and_then(TensorBytes::floats);
+    fn trained(
+        &self,
+        entry: Entry,
+        reply: &Payload,
+        tensors: &TensorsByName<'_>,
+    ) -> Result<TrainedModel, ExchangeError> {
+        let floats = |name: &str| tensors.get(name)?.floats();
         let weight = entry.tensor(&self.weight);
         let number = reply.numbers.get(&weight).map(|bits| f64::from_bits(*bits));
         let number = number.or_else(|| floats(&weight)?.first().map(|x| f64::from(*x)));
         Ok(TrainedModel {
-            model: self.model(&entry.tensor(&self.trained), reply)?,
+            model: self.model(&entry.tensor(&self.trained), tensors)?,
             examples: number.ok_or(ContentError::Missing { name: weight })?,
             losses: floats(&entry.losses()).unwrap_or_default(),
         })
     }
 
     /// Reads the values of a model from a message.
-    fn model(&self, name: &str, payload: &Payload) -> Result<ModelValues, ContentError> {
+    fn model(&self, name: &str, tensors: &TensorsByName<'_>) -> Result<ModelValues, ContentError> {
         let leaves = self.leaves.iter();
         let values = leaves.map(|(leaf, _)| {
             let name = format!("{name}.{leaf}");
-            let values = payload.tensor(&name).and_then(TensorBytes::floats);
+            let values = tensors.get(name.as_str()).and_then(|found| found.floats());
             values.ok_or(ContentError::Missing { name })
         });
         values.collect()

@@ -2,18 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The subject of a request, for logs and for the names of messages.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Subject {
-    /// The hash of the coordinator's program.
-    pub graph: String,
-    /// The round, from 1, and the index of the region that is to run in it. `None` if the request only says which round
-    /// was committed, or asks to evaluate personal models.
-    pub region: Option<(usize, usize)>,
-    /// The clients for which the region is to run, or whose models are to be evaluated.
-    pub clients: Vec<usize>,
-}
-
 /// The name of a tensor of a sum over clients. `sum` is the index of the sum in its region.
 pub(super) fn sum_tensor(sum: usize, name: &str) -> String {
     format!("sum{}/{name}", sum + 1)

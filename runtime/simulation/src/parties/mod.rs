@@ -31,6 +31,5 @@ pub use exchange::{ModelExchange, ModelValues, TrainedModel, TrainingRequest};
 pub use host::{HeldOut, HostError, PartyHost};
 pub use loopback::{Loopback, Traffic};
 pub(crate) use message::Committed;
-pub use message::Subject;
 pub use payload::Payload;
 pub use transport::{Host, HostId, Parties, PartyError, Replies, Ticket, Unreachable};

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::error::PayloadError;
-use super::message::{LOSSES, Reply, Request, Subject, Task};
+use super::message::{LOSSES, Reply, Request, Task};
 
 /// The key of the head in the metadata.
 const HEAD: &str = "fedround";
@@ -33,6 +33,9 @@ pub struct Payload {
     /// The tensors by name.
     pub tensors: Vec<(String, Arc<TensorBytes>)>,
 }
+
+/// The tensors of a payload by their names.
+pub(super) type TensorsByName<'a> = HashMap<&'a str, &'a TensorBytes>;
 
 /// A tensor's bytes, as safetensors asks for them.
 struct Bytes<'a>(&'a TensorBytes);
@@ -155,31 +158,25 @@ impl Payload {
         })
     }
 
-    /// The subject of a request.
+    /// The round, from 1, of a request to run a region; `None` for other requests.
     ///
     /// # Errors
     ///
     /// The payload is not a request.
-    pub fn subject(&self) -> Result<Subject, PayloadError> {
+    pub fn round(&self) -> Result<Option<usize>, PayloadError> {
         let request: Request = self.read()?;
-        let (run, entries) = match &request.task {
-            Task::Settle => (None, &[][..]),
-            Task::Run(run) => (Some(run), &run.entries[..]),
-            Task::Evaluate(run, _) => (None, &run.entries[..]),
-        };
-        let mut clients: Vec<usize> = entries.iter().map(|entry| entry.client).collect();
-        clients.dedup();
-        Ok(Subject {
-            region: run.map(|run| (run.attempt.round, run.region)),
-            clients,
-            graph: request.graph,
+        Ok(match request.task {
+            Task::Run(run) => Some(run.attempt.round),
+            Task::Settle | Task::Evaluate(..) => None,
         })
     }
 
-    /// A tensor by its name.
-    pub fn tensor(&self, name: &str) -> Option<&TensorBytes> {
-        let mut named = self.tensors.iter().filter(|(own, _)| own == name);
-        named.next().map(|(_, tensor)| tensor.as_ref())
+    /// The tensors by their names.
+    pub(super) fn tensors_by_name(&self) -> TensorsByName<'_> {
+        let tensors = self.tensors.iter();
+        tensors
+            .map(|(name, tensor)| (name.as_str(), tensor.as_ref()))
+            .collect()
     }
 
     /// The bytes of the values that the algorithm sends, as the wire table counts them: four for each element of a
@@ -217,7 +214,7 @@ mod tests {
         assert_eq!(back, payload());
         assert_eq!(back.encode().unwrap(), bytes);
         assert_eq!(back.wire_bytes(), 20);
-        assert!(back.tensor("c").is_none());
+        assert!(!back.tensors_by_name().contains_key("c"));
     }
 
     #[test]

@@ -4,6 +4,8 @@
 //! runs when the update arrives, on the values that the server dispatched when it began; nothing else that it reads
 //! changes in between. The order of arrivals therefore depends only on the virtual clock.
 
+use std::collections::HashSet;
+
 use fedround_ir::fed::Op;
 
 use super::server::Server;
@@ -60,8 +62,8 @@ impl Server<'_> {
         let (absent, version) = (self.cx.absent, self.version());
         let flights = &mut self.state.in_flight.flights;
         flights.retain(|flight| !absent.contains(&flight.client));
-        let is_in_flight = |k: &usize| flights.iter().any(|flight| flight.client == *k);
-        let free = (0..self.cx.clients()).filter(|k| !absent.contains(k) && !is_in_flight(k));
+        let flying: HashSet<usize> = flights.iter().map(|flight| flight.client).collect();
+        let free = (0..self.cx.clients()).filter(|k| !absent.contains(k) && !flying.contains(k));
         let free: Vec<usize> = free.collect();
         let wanted = in_flight.saturating_sub(flights.len()).min(free.len());
         let drawn = cohort(

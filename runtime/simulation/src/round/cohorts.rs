@@ -42,7 +42,7 @@ impl Server<'_> {
         let new = new.map(|(position, _)| position);
         let wanted = m.min(others) + usize::from(new.is_some());
         let m = match self.cx.fates {
-            Some(fates) => (fates.faults.over_select * m as f64).ceil() as usize,
+            Some(fates) => over_selected(fates.faults.over_select, m),
             None => m,
         };
         let draw = self.counters.cohorts;
@@ -184,5 +184,22 @@ impl Server<'_> {
             });
         }
         Ok(RuntimeValue::Cohort(ids.into()))
+    }
+}
+
+/// `factor` times `m`, rounded up. The product of floats may be a little above a whole number, as that of 1.1 and 50 is.
+fn over_selected(factor: f64, m: usize) -> usize {
+    (factor * m as f64 - 1e-9).ceil() as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::over_selected;
+
+    #[test]
+    fn over_selection_is_rounded_up_and_not_by_rounding_errors() {
+        for (factor, m, expected) in [(1.1, 50, 55), (1.1, 51, 57), (1.3, 10, 13), (1.0, 7, 7)] {
+            assert_eq!(over_selected(factor, m), expected, "{factor} of {m}");
+        }
     }
 }

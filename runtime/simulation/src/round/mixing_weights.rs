@@ -128,7 +128,8 @@ fn regular_edges(degree: usize, vertices: usize, stream: &mut Stream) -> Vec<(us
         let ((a, b), (c, d)) = (all[i], all[j]);
         let (c, d) = if stream.below(2) == 0 { (c, d) } else { (d, c) };
         let (first, second) = (edge(a, d), edge(c, b));
-        if a != d && c != b && first != second && edges.is_disjoint(&[first, second].into()) {
+        let are_new = !edges.contains(&first) && !edges.contains(&second);
+        if a != d && c != b && first != second && are_new {
             edges.remove(&all[i]);
             edges.remove(&all[j]);
             edges.extend([first, second]);

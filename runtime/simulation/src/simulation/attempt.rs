@@ -62,7 +62,7 @@ impl Simulation {
             }
             let stats = match ended {
                 Err(RunError::Diverged { .. }) => continue,
-                // A cohort of nobody, as of `restrict`, says nothing about the others.
+                // An empty cohort, such as one that `restrict` gives, does not mean that all clients diverged.
                 Err(RunError::TooFew {
                     called: 1..,
                     responded: 0,

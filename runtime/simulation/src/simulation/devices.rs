@@ -130,7 +130,7 @@ impl TrainingDevice {
             if let Some(step_cache) = &self.step_cache {
                 step_cache.clear();
             }
-            // Of all streams of the device, the workers' too. It waits for the device.
+            // Frees the memory of all streams, also those of the workers, and waits for the device.
             Dispatch::memory_cleanup(self.program.device());
         });
     }

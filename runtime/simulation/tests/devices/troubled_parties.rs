@@ -53,7 +53,7 @@ impl Troubled {
 
 /// The round of a region; none of an evaluation.
 fn round_of(request: &Payload) -> Option<usize> {
-    Some(request.subject().unwrap().region?.0)
+    request.round().unwrap()
 }
 
 impl Parties for Troubled {

@@ -117,8 +117,8 @@ impl ImageFiles {
         failed.map_or(Ok(bytes), Err)
     }
 
-    /// What tells the contents of the files at `indices` from those of others, read on the threads of the current
-    /// rayon pool. Of a file that cannot be read it is zeros.
+    /// A mark of the contents of each file in `indices`, which differs from those of other contents; zeros for a file
+    /// that cannot be read. They are read on the threads of the current rayon pool.
     pub(crate) fn marks(&self, indices: &[usize]) -> Vec<[u8; 16]> {
         let mark = |&index: &usize| mark::of_file(&self.paths[index]).unwrap_or_default();
         indices.par_iter().map(mark).collect()

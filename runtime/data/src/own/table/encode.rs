@@ -75,7 +75,7 @@ impl TableEncoder {
                     fill: 0.0,
                 },
                 Some(mut texts) => {
-                    if gaps {
+                    if gaps && !texts.iter().any(|text| text == GAP) {
                         texts.push(GAP.to_owned());
                     }
                     Kind::Texts(texts)

@@ -15,8 +15,8 @@ pub struct IdleLayer {
     pub layer: String,
     /// The hooks that it defines.
     pub hooks: BTreeSet<&'static str>,
-    /// The name of a layer around it that replaces one of them, if it would call that layer's in turn: around that
-    /// layer, it would do something.
+    /// The name of a layer around it that replaces one of these hooks, if this layer's own version calls the inner one.
+    /// With the two layers exchanged, this layer would have an effect.
     pub replaced_by: Option<String>,
 }
 

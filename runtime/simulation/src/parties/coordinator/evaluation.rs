@@ -49,7 +49,7 @@ pub(crate) struct ServerModel {
 }
 
 impl ServerModel {
-    /// Of these parameters. `unchanged` says which of them have their initial values.
+    /// Describes these parameters. `unchanged` says which of them have their initial values.
     pub fn new(now: &[DispatchTensor], unchanged: &[bool]) -> Result<Self, RunError> {
         Ok(Self {
             checksums: checksums(now)?,

@@ -195,20 +195,21 @@ impl Coordinator {
     /// The positions of the cohort's clients, grouped by host. Clients without an online host are lost.
     fn by_host(&mut self, job: &MapJob<'_>) -> Vec<(HostId, Vec<usize>)> {
         let mut all: Vec<(HostId, Vec<usize>)> = vec![];
+        let mut places: HashMap<HostId, usize> = HashMap::new();
         for (i, client) in job.ids.iter().enumerate() {
-            match self.hosts.get(client) {
-                Some(host) => match all.iter_mut().find(|(known, _)| known == host) {
-                    Some((_, positions)) => positions.push(i),
-                    None => all.push((*host, vec![i])),
-                },
-                None => self.lose(job, &[i], PartyError::Offline),
+            let Some(&host) = self.hosts.get(client) else {
+                self.lose(job, &[i], PartyError::Offline);
+                continue;
+            };
+            let place = *places.entry(host).or_insert(all.len());
+            match all.get_mut(place) {
+                Some((_, positions)) => positions.push(i),
+                None => all.push((host, vec![i])),
             }
         }
         all
     }
-}
 
-impl Coordinator {
     /// Sends a request to each host of the clients, and gives replies to `read_reply` as they arrive. The clients of
     /// a host whose reply causes an error are lost.
     fn send_requests(
