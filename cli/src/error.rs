@@ -24,11 +24,11 @@ use fedround_store::StoreError;
 
 use crate::bench::BenchError;
 use crate::compare::CompareError;
-use crate::compare::SeveralRuns;
 use crate::data::DataCommandError;
 use crate::drawing::DrawingError;
 #[cfg(feature = "flower")]
 use crate::federation::FederationError;
+use crate::files::several_runs::SeveralRuns;
 use crate::new::NewError;
 use crate::reproduce::ReproduceError;
 use crate::run::{CheckpointEveryError, ManifestError, RunId};
@@ -213,6 +213,7 @@ pub(crate) enum CliError {
         path.display()
     )]
     Vanished { path: PathBuf },
+    /// Charts are drawn in memory, before there is a file.
     #[error("cannot draw a chart: {0}")]
     Chart(String),
     #[error("cannot draw {}: {message}", path.display())]

@@ -1,7 +1,7 @@
 //! The command: a file or a folder for each subcommand, and folders of what they share.
 //!
 //! `eval`, `predict` and `export` are in the folder `trained`, because they start from a finished run; `graph` and `opt`
-//! are in `compile`. `resume` is in `run`, and `completions` and `man` are in `args`. `settings` turns files and flags
+//! are in `compile`. `coordinator` and `party` are in `federation`. `resume` is in `run`, and `completions` and `man` are in `args`. `settings` turns files and flags
 //! into what a run depends on.
 //!
 //! A crate of own algorithms gets the whole command with its specs registered:

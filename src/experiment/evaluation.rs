@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use fedround_data::Examples;
 use fedround_data::partition::{PartitionError, Split};
-use fedround_metrics::classification::roc_auc;
 use fedround_metrics::clients::ClientSummary;
 use fedround_simulation::{Evaluation, RunError, Simulation};
 
 use super::Scores;
 use super::client_scores::ClientTests;
 use super::language::{LanguageScores, LanguageTest};
+use super::model_scores::{ModelScores, auc};
 use super::own_models::{OwnModels, has_joined};
 
 /// The test set and its parts.
@@ -121,6 +121,35 @@ impl TestSet {
         }))
     }
 
+    /// Tests the simulation's current model alone on the test set.
+    pub fn model(&self, simulation: &Simulation) -> Result<ModelScores, RunError> {
+        let evaluation = simulation.evaluate(&self.examples)?;
+        let language = self.language.as_ref();
+        let language = language.map(|test| test.score(simulation, &self.examples, &evaluation));
+        let language = language.transpose()?.unwrap_or_default();
+        Ok(ModelScores::new(evaluation, &self.examples, language))
+    }
+
+    /// Tests the simulation's current model on a client's own test examples; `None` if it has none. Captions and answers
+    /// of people are those of the whole test set, so that there are no scores of them.
+    pub fn model_for(
+        &self,
+        simulation: &Simulation,
+        client: usize,
+    ) -> Result<Option<ModelScores>, RunError> {
+        let Some(examples) = self.of_client(client) else {
+            return Ok(None);
+        };
+        let evaluation = simulation.evaluate(&examples)?;
+        let language = match &self.language {
+            Some(test @ LanguageTest::Characters) => {
+                test.score(simulation, &examples, &evaluation)?
+            }
+            _ => LanguageScores::default(),
+        };
+        Ok(Some(ModelScores::new(evaluation, &examples, language)))
+    }
+
     /// A client's own test examples as it sees them; `None` where it has none.
     pub fn of_client(&self, client: usize) -> Option<Examples> {
         // Both are in the order of clients.
@@ -223,11 +252,4 @@ impl TestSet {
         }
         Ok(OwnModels::here(simulation, &difference, accuracies, aucs))
     }
-}
-
-/// The area under the ROC curve of the second of two classes; `None` where there is no such curve.
-fn auc(margins: &[f32], labels: &[u16]) -> Option<f64> {
-    let scores: Vec<f64> = margins.iter().map(|z| f64::from(*z)).collect();
-    let positive: Vec<bool> = labels.iter().map(|label| *label == 1).collect();
-    roc_auc(&scores, &positive).ok()
 }

@@ -1,10 +1,9 @@
 //! A run with the weights of an earlier one: evaluation and prediction without training.
 
 use fedround_data::Examples;
-use fedround_simulation::Evaluation;
 
 use super::input_checks::{check_column, check_tokens};
-use super::{ExperimentError, Run};
+use super::{ExperimentError, ModelScores, Run};
 
 impl Run {
     /// Replaces the server's model by values in the model's order; `false`, and nothing changes, if
@@ -19,8 +18,8 @@ impl Run {
     /// # Errors
     ///
     /// See [`ExperimentError`].
-    pub fn evaluate_model(&self) -> Result<Evaluation, ExperimentError> {
-        Ok(self.simulation.evaluate(&self.tests.examples)?)
+    pub fn evaluate_model(&self) -> Result<ModelScores, ExperimentError> {
+        Ok(self.tests.model(&self.simulation)?)
     }
 
     /// The server's model on a client's own test examples; `None` where the client has none.
@@ -28,10 +27,11 @@ impl Run {
     /// # Errors
     ///
     /// See [`ExperimentError`].
-    pub fn evaluate_model_for(&self, client: usize) -> Result<Option<Evaluation>, ExperimentError> {
-        let own = self.tests.of_client(client);
-        let own = own.map(|examples| self.simulation.evaluate(&examples));
-        Ok(own.transpose()?)
+    pub fn evaluate_model_for(
+        &self,
+        client: usize,
+    ) -> Result<Option<ModelScores>, ExperimentError> {
+        Ok(self.tests.model_for(&self.simulation, client)?)
     }
 
     /// The probabilities of the classes of each example, by the server's model. Labels are not looked

@@ -163,7 +163,7 @@ pub(super) fn after_rounds<E>(deltas: &[f64], of: impl Fn(u64, f64) -> Result<f6
 }
 
 /// A `δ` below 1/N of a federation's N training examples, where `delta` is not and the ε of the program depends
-/// on it: a `δ` of 1/N allows that some of the examples is told outright.
+/// on it: a `δ` of 1/N allows that one of the examples is revealed completely.
 pub fn smaller_delta(program: &Program, delta: f64, examples: usize) -> Option<f64> {
     let gaussian = |program: &Program| {
         let mut known = mechanisms(program.linked()).known.into_iter();

@@ -13,7 +13,7 @@ const TRAINED: &str = "  \
   - the usual figure is that of steps that draw each row with probability q of its own, by Rényi
     accounting (Mironov, Talwar and Zhang 2019). Of shuffled batches it is not proven, and may be far
     too low (Chua et al. 2024);
-  - a δ above 1/N allows that some row is told outright;
+  - a δ above 1/N allows that a row is revealed completely;
   - the server is honest: it is about what others get of what is trained there, not about the
     server, which has the rows.
 ";

@@ -59,7 +59,8 @@ fn a_run_begins_as_its_base() {
         let base = prepare(descent(), model, "all");
         let adapted = prepare(descent(), model, "lora:2");
         assert_eq!(bits(&parameters(&base)), bits(&whole(&adapted)), "{model}");
-        let losses = [&base, &adapted].map(|run| run.evaluate_model().unwrap().loss.to_bits());
+        let losses =
+            [&base, &adapted].map(|run| run.evaluate_model().unwrap().evaluation.loss.to_bits());
         assert_eq!(losses[0], losses[1], "{model}");
     }
 }

@@ -17,7 +17,10 @@ pub(super) fn of_data(error: &DataError) -> Option<&'static str> {
             "at least one example is needed: of a table, a row below the header"
         }
         // The message says it. A model that is there already is of no use for other data than its own.
-        DataError::Read { .. } | DataError::OtherClass { .. } | DataError::OtherInputs { .. } => {
+        DataError::Read { .. }
+        | DataError::OtherClass { .. }
+        | DataError::OtherInputs { .. }
+        | DataError::Column(_) => {
             return None;
         }
         _ => "--data synth-digits trains without any files",

@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
-
 use serde_json::{Map, Value};
 
 use super::TaskName;

@@ -40,7 +40,7 @@ pub(crate) struct CompareArgs {
     /// that is best on validation examples (--validation)
     #[arg(long, value_name = "NAME=VALUE,VALUE..")]
     pub select: Vec<String>,
-    /// The flag that lists these values, which is another one for `fedround sweep`.
+    /// The flag that these values came from: `--select`, or `--grid` of `fedround sweep`.
     #[arg(skip = "--select")]
     pub select_flag: &'static str,
     /// Try N random combinations of --select, drawn from --seed. A range NAME=LOW..HIGH is drawn on a log

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use fedround_names::did_you_mean;
 
-use super::several_runs::written_by;
+use crate::files::several_runs::written_by;
 
 /// Why a comparison stopped.
 #[derive(Debug, thiserror::Error)]

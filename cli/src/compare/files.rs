@@ -83,8 +83,8 @@ pub(crate) fn write_curves(
 /// An algorithm's name and its mean curve.
 type Curve<'a> = (&'a str, Vec<MeanPoint>);
 
-/// Draws accuracy over rounds and over bytes, side by side: mean curves with a band of one standard deviation, and the target as a dashed line, to
-/// an SVG file. `label` says what the accuracy is of.
+/// Draws accuracy over rounds and over bytes, side by side, to an SVG file: mean curves with a band of one standard
+/// deviation, and the target as a dashed line. `label` says what the accuracy is of.
 pub(crate) fn draw_curves(
     path: &Path,
     curves: &[Curve<'_>],

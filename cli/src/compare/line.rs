@@ -34,6 +34,8 @@ pub(crate) struct Line {
     pub test_loss: Option<f64>,
     /// Accuracy of the server's model on the test set.
     pub test_accuracy: Option<f64>,
+    /// Accuracy for each class, if the server's model was evaluated.
+    pub class_accuracy: Option<Vec<Option<f64>>>,
     /// Accuracy over the clients' own test examples.
     pub local_accuracy: Option<Local>,
     /// The same for the algorithm's named evaluations, by name.

@@ -1,4 +1,4 @@
-//! Which errors are permanent: a run that they keep from going on can never go on from its checkpoint.
+//! Which errors of a checkpoint are permanent.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -10,8 +10,7 @@ use fedround_store::{ArchiveError, ClientStoreError};
 
 use crate::error::CliError;
 
-/// Whether this version can never go on from the checkpoint of a run that failed with this error, so that the run has to
-/// start again. Other errors may pass: the disk is full, another process holds the folder, or only a later version of
+/// Whether this version can never go on from a checkpoint that gives this error, so that its run has to start again. Other errors may pass: the disk is full, another process holds the folder, or only a later version of
 /// fedround can read the checkpoint. To start again would then lose hours of training.
 pub(super) fn is_permanent(error: &CliError) -> bool {
     match error {

@@ -78,11 +78,14 @@ fn about(comparison: &Comparison) -> String {
     let rows = &comparison.algorithms;
     let choice = match rows.iter().any(|row| row.validation_accuracy.is_some()) {
         true => "chosen: the best round on validation examples".to_owned(),
-        false => "best: highest accuracy on test examples over all evaluations; no model was selected by it".to_owned(),
+        false => {
+            "best: the highest test accuracy of all evaluations, by which no model was selected"
+                .to_owned()
+        }
     };
     let choice = match comparison.candidates.len() {
         0 => choice,
-        n => format!("{choice}; the best of {n} candidates on them"),
+        n => format!("{choice}; the best of {n} candidates by validation accuracy"),
     };
     let untested = untested(rows);
     format!(

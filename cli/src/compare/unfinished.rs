@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use fedround_store::FolderLock;
 
 use super::report::Comparison;
-use super::several_runs::has_ended;
 use crate::files::names::COMPARISON;
+use crate::files::several_runs::has_ended;
 use crate::run::lock;
 use crate::terminal::command_line::{SAYING, words};
 

@@ -1,4 +1,4 @@
-//! Files of drawings: SVG as it was drawn, or PNG and PDF made of it.
+//! Files of drawings: SVG as it was drawn, PNG and PDF made of it, and contact sheets of images.
 
 pub(crate) mod contact_sheet;
 mod format;

@@ -3,7 +3,8 @@
 /// Longer texts are cut.
 const MOST: usize = 400;
 
-/// The text without what would move the cursor, change colours or reverse the order of letters.
+/// The text with characters escaped that would move the cursor, change colours or reverse the order of letters, cut
+/// after [`MOST`] characters.
 pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     for (n, c) in text.chars().enumerate() {

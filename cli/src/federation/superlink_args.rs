@@ -1,4 +1,4 @@
-//! The flags that say how to reach a SuperLink.
+//! The flags that say how to reach a SuperLink, and what the library makes of them.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,9 +1,10 @@
-//! Files that the command reads and writes: text, JSON and CSV.
+//! Files that the command reads and writes: text, JSON and CSV, their names and digests, and folders of caches.
 
 pub(crate) mod cache_folder;
 pub(crate) mod convolution_cache;
 pub(crate) mod digest;
 pub(crate) mod names;
+pub(crate) mod several_runs;
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -80,9 +81,8 @@ pub(crate) fn write_csv(
     path: &Path,
     rows: impl IntoIterator<Item = impl Serialize>,
 ) -> Result<(), CliError> {
-    let mut rows = rows.into_iter();
     let text = csv_bytes(path, |writer| {
-        rows.try_for_each(|row| writer.serialize(row))
+        rows.into_iter().try_for_each(|row| writer.serialize(row))
     })?;
     Ok(write_atomically(path, &[&text])?)
 }

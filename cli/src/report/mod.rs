@@ -20,9 +20,9 @@ pub(super) use args::ReportArgs;
 
 use crate::catalog::Catalog;
 use crate::compare::COMPARISON;
-use crate::compare::{SeveralRuns, Wanted};
 use crate::drawing::convert_all;
 use crate::error::CliError;
+use crate::files::several_runs::{SeveralRuns, Wanted};
 use crate::files::{json, write_text};
 use crate::run::CONFIG;
 use crate::terminal::{print, tell};

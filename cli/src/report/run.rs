@@ -14,9 +14,8 @@ use super::{algorithm, measures, phases, privacy};
 use crate::catalog::Catalog;
 use crate::compare::{Line, Record};
 use crate::error::CliError;
-use crate::files::read_if_there;
-use crate::plot::{Axis, Chart, Series};
-use crate::run::{CLASSES, CONFIG, Models, SUMMARY};
+use crate::plot::{Axis, Chart, HeatMap, Series};
+use crate::run::{CONFIG, Models, SUMMARY};
 use crate::terminal::command_line::quoted;
 use crate::terminal::{bytes, percent};
 use crate::trained::settings_of_run;
@@ -51,7 +50,7 @@ pub(super) fn page(catalog: &Catalog, dir: &Path) -> Result<Markup, CliError> {
     sections.push(section("Curves", curves(&groups)?));
     sections.extend(measures::sections(&groups, Group::all));
     sections.extend(privacy::of_run(&record));
-    sections.extend(classes(dir)?);
+    sections.extend(classes(&record)?);
     if record.client_accuracy.iter().any(Option::is_some) {
         let losses = record.client_losses();
         let about = match losses.is_empty() {
@@ -173,14 +172,32 @@ fn curves(groups: &[Group; 1]) -> Result<Markup, CliError> {
     Ok(html! { div.charts { @for chart in charts.into_iter().flatten() { (chart) } } })
 }
 
-/// The drawing of the accuracy of each class over rounds, which the run has written if it has classes.
-fn classes(dir: &Path) -> Result<Option<Markup>, CliError> {
-    let path = dir.join(CLASSES);
-    let drawing = read_if_there(&path).map_err(CliError::io("read", &path))?;
-    Ok(drawing.map(|drawing| {
-        let figure = html! { figure { div.wide { (plot(&drawing)) } } };
-        section("Classes", figure)
-    }))
+/// The accuracy of each class over rounds.
+fn classes(record: &Record) -> Result<Option<Markup>, CliError> {
+    let names: Vec<String> = record.class_accuracy.keys().cloned().collect();
+    let tested = record.lines.iter();
+    let tested: Vec<(usize, &Vec<Option<f64>>)> = tested
+        .filter_map(|line| Some((line.round, line.class_accuracy.as_ref()?)))
+        .collect();
+    if names.is_empty() || tested.is_empty() {
+        return Ok(None);
+    }
+    let row = |class: usize| tested.iter().map(|(_, all)| *all.get(class)?).collect();
+    let rows: Vec<Vec<Option<f64>>> = (0..names.len()).map(row).collect();
+    let rounds: Vec<String> = tested.iter().map(|(round, _)| round.to_string()).collect();
+    let map = HeatMap {
+        title: "test accuracy of each class",
+        columns_are: "round",
+        rows: &names,
+        columns: &rounds,
+        values: &rows,
+        ends: ("0 %", "100 %"),
+    };
+    let drawing = plot(&map.text()?);
+    Ok(Some(section(
+        "Classes",
+        html! { figure { div.wide { (drawing) } } },
+    )))
 }
 
 /// The numbers of the summary.

@@ -1,5 +1,5 @@
-//! A table has hyper-parameters for all of its methods. Those that change nothing in one are no settings of its
-//! runs: a command with them would be refused, and a run of such a command is the table's.
+//! A table lists hyper-parameters for all of its methods. Those that change nothing in a run are removed from it,
+//! because a command with them would be refused.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use crate::catalog::Catalog;
 use crate::compare::Cell;
 use crate::error::CliError;
 
-/// The runs, without hyper-parameters that change nothing.
-pub(super) fn left_out(catalog: &Catalog, mut cells: Vec<Cell>) -> Result<Vec<Cell>, CliError> {
+/// The runs without hyper-parameters that change nothing.
+pub(super) fn without_dead(catalog: &Catalog, mut cells: Vec<Cell>) -> Result<Vec<Cell>, CliError> {
     let mut objectives: BTreeMap<String, Objective> = BTreeMap::new();
     let mut known: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for cell in &mut cells {

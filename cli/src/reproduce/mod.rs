@@ -79,7 +79,7 @@ fn commands(catalog: &Catalog, mut plan: Plan, args: &ReproduceArgs) -> Result<S
     if plan.paper.one_party_a_domain {
         plan.load_if_there(&mut Datasets::new(true));
     }
-    let cells = drop_dead_hypers::left_out(catalog, plan.cells())?;
+    let cells = drop_dead_hypers::without_dead(catalog, plan.cells())?;
     let commands = listing::commands(&cells, &dir);
     match args.json {
         true => json(&commands),
@@ -92,7 +92,7 @@ fn run(catalog: &Catalog, mut plan: Plan, args: &ReproduceArgs) -> Result<ExitCo
     let mut datasets = Datasets::new(args.quiet);
     let dir = args.out.clone().unwrap_or_else(|| plan.folder());
     plan.load(&mut datasets, args.skip_missing)?;
-    let mut cells = drop_dead_hypers::left_out(catalog, plan.cells())?;
+    let mut cells = drop_dead_hypers::without_dead(catalog, plan.cells())?;
     let held = lock_if_there(&dir)?;
     let earlier = cells.iter().map(|cell| cell.earlier(catalog, &dir, false));
     let mut records = earlier.collect::<Result<Vec<_>, _>>()?;

@@ -22,7 +22,8 @@ const LINES: [(&str, Value, Value); 4] = [
     ("training", |_| None, |round| Some(round.train_loss)),
 ];
 
-/// Draws accuracies and losses over rounds, and where phases begin. Nothing of a run without any of them.
+/// Draws accuracies and losses over rounds, and where phases begin. `None` for a run that has none of
+/// them.
 pub(super) fn learning_curves(
     report: &Report,
     phases: &[PhaseMark],

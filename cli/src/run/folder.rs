@@ -40,7 +40,7 @@ pub(super) const LAST_CLIENTS: &str = "clients-last";
 /// Accuracies and losses over rounds.
 const CURVES: &str = "curves.svg";
 /// The accuracy of each class over rounds.
-pub(crate) const CLASSES: &str = "classes.svg";
+const CLASSES: &str = "classes.svg";
 /// The states of clients that do not fit in memory.
 pub(super) const STATES: &str = "clients.redb";
 /// Everything that a run writes, in an order in which what comes later can be removed while the rest is there: the

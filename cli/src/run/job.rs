@@ -93,7 +93,7 @@ impl Job {
         let smaller = smaller_delta(self.program(), delta, examples)?;
         let delta = delta_text(delta);
         Some(format!(
-            "δ = {delta} is not below 1/N of N = {examples} examples, and such a guarantee permits revealing an example completely; --delta {smaller:e} does not"
+            "δ = {delta} is not below 1/N of N = {examples} examples: such a δ allows that an example is revealed completely; --delta {smaller:e} does not"
         ))
     }
 

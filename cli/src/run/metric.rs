@@ -19,7 +19,7 @@ pub(crate) enum Models {
 }
 
 impl Models {
-    /// The models that the main accuracy of these scores is of, or would be of if there were test examples.
+    /// The models that the headline accuracy of these scores is of, or would be of if there were test examples.
     pub fn of(scores: &Scores) -> Self {
         match scores.is_of_clients() {
             true => Self::Clients,

@@ -4,6 +4,7 @@ mod args;
 mod changed_data;
 mod checkpoint_every;
 mod checkpoints;
+mod class_rows;
 mod cohort_note;
 mod drawings;
 mod early_end;
@@ -22,6 +23,7 @@ mod resume;
 mod run_id;
 mod server_models;
 mod summary;
+mod summary_counts;
 mod table;
 mod track;
 mod training;
@@ -36,8 +38,8 @@ pub(crate) use checkpoint_every::{CheckpointEvery, CheckpointEveryError};
 pub(crate) use checkpoints::{has_any as has_checkpoint, last as last_checkpoint};
 pub(crate) use cohort_note::one_of_several;
 pub(crate) use folder::{
-    CLASSES, CLIENTS, CONFIG, FILES, Folder, INPUTS, MANIFEST, METRICS, MODEL, SUMMARY, lock,
-    lock_free, lock_if_there, remove_states,
+    CLIENTS, CONFIG, FILES, Folder, INPUTS, MANIFEST, METRICS, MODEL, SUMMARY, lock, lock_free,
+    lock_if_there, remove_states,
 };
 pub(crate) use folder_name::{next_free, slug};
 pub(crate) use job::Job;
@@ -50,6 +52,7 @@ pub(crate) use progress::Progress;
 pub(crate) use resume::{open, resume};
 pub(crate) use run_id::RunId;
 pub(crate) use summary::Summary;
+pub(crate) use table::bleu;
 pub(crate) use track::Track;
 pub(crate) use training::Clock;
 

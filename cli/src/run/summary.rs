@@ -5,11 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use fedround::Auxiliaries;
-use fedround::experiment::{
-    AttributeAuc, ExperimentError, Keep, Report, Round, Run, Scores, Status,
-};
+use fedround::experiment::{AttributeAuc, ExperimentError, Keep, Report, Run, Scores, Status};
 use fedround::privacy;
-use fedround_exec::CaptureStats;
 use fedround_metrics::clients::ClientSummary;
 use fedround_metrics::progress::{best, first_to_reach};
 use fedround_models::Train;
@@ -18,6 +15,7 @@ use serde_json::{Map, Value};
 
 use super::metric::{Models, is_zero};
 use super::phases::not_begun;
+use super::summary_counts::{CaptureSummary, FaultCounts};
 use crate::data::client_names::client_names;
 use crate::settings::Settings;
 use crate::settings::config::Config;
@@ -280,55 +278,4 @@ fn chosen(report: &Report) -> Option<f64> {
     let mut rounds = report.history.iter();
     let round = rounds.find(|round| round.number == best.round)?;
     round.scores.as_ref()?.headline()
-}
-
-/// What became of the steps that were to be replayed: recorded steps, their replays, and the steps that ran op by op, by
-/// the reason. A step of a group of clients counts once.
-#[derive(Debug, Serialize)]
-pub(crate) struct CaptureSummary {
-    pub captured: u64,
-    pub replays: u64,
-    pub launches: u64,
-    pub plain: BTreeMap<String, u64>,
-    /// Why a step that can be recorded is not replayed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub refused: Option<String>,
-}
-
-impl From<CaptureStats> for CaptureSummary {
-    fn from(stats: CaptureStats) -> Self {
-        Self {
-            captured: stats.captured,
-            replays: stats.replays,
-            launches: stats.launches,
-            plain: stats.plain,
-            refused: stats.refused,
-        }
-    }
-}
-
-/// Failures of clients over all rounds.
-#[derive(Debug, Serialize)]
-pub(crate) struct FaultCounts {
-    /// Clients that failed, each once for each round.
-    pub failed: usize,
-    pub late: usize,
-    pub surplus: usize,
-    /// Rounds in which too few clients were there.
-    pub skipped_rounds: usize,
-}
-
-impl FaultCounts {
-    pub fn of(settings: &Settings, report: &Report) -> Option<Self> {
-        let count = |of: fn(&Round) -> usize| report.history.iter().map(of).sum::<usize>();
-        let counts = Self {
-            failed: count(|round| round.failed.len()),
-            late: count(|round| round.late.len()),
-            surplus: count(|round| round.surplus.len()),
-            skipped_rounds: report.skipped(),
-        };
-        // Parties fail without settings that say so.
-        let any = counts.failed + counts.late > 0;
-        (any || !settings.run.faults.is_none()).then_some(counts)
-    }
 }

@@ -8,8 +8,8 @@ use fedround_models::{LoadReport, TORCHVISION_RESNET};
 use serde::Serialize;
 
 use super::config::Config;
-use crate::compare::{SeveralRuns, Wanted};
 use crate::error::CliError;
+use crate::files::several_runs::{SeveralRuns, Wanted};
 use crate::run::{CONFIG, MODEL, Manifest, last_checkpoint};
 use crate::trained::kept_model;
 
@@ -130,7 +130,7 @@ impl LoadedWeights {
             "{} of the model's {all} tensors come from {}{}{}{}",
             self.loaded.len(),
             self.file,
-            list("drawn from the seed", &self.drawn),
+            list("as in a new model", &self.drawn),
             list("left over in the file", &self.left_over),
             list("states of the server", &self.server_states),
         )
@@ -166,7 +166,7 @@ mod tests {
             left_over: vec!["fc.weight".into()],
         };
         let note = LoadedWeights::new(&"a.pt".into(), &report, &[]).note();
-        let expected = "1 of the model's 2 tensors come from a.pt; drawn from the seed: head.weight; left over in the file: fc.weight";
+        let expected = "1 of the model's 2 tensors come from a.pt; as in a new model: head.weight; left over in the file: fc.weight";
         assert_eq!(note, expected);
     }
 }

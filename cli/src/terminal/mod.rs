@@ -1,4 +1,4 @@
-//! Text for stdout and stderr.
+//! The terminal: text for stdout and stderr, tables, command lines, and the signals that stop a run.
 
 pub(crate) mod command_line;
 pub(crate) mod interrupt;

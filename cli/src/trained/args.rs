@@ -36,6 +36,9 @@ pub(crate) struct EvalArgs {
     /// Examples that are computed together
     #[arg(long, value_name = "N", default_value_t = 250)]
     pub batch: usize,
+    /// Beam width of models that describe images: sentences that are kept at each word [default: as in the run]
+    #[arg(long, value_name = "N")]
+    pub beam: Option<usize>,
     /// Print numbers as JSON
     #[arg(long)]
     pub json: bool,

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use fedround::experiment::Run;
+use fedround::experiment::{ModelScores, Run};
 use fedround_metrics::clients::ClientSummary;
-use fedround_simulation::Evaluation;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -13,6 +12,7 @@ use super::args::{Clients, EvalArgs};
 use crate::catalog::Catalog;
 use crate::error::{CliError, at_least_one};
 use crate::files::json;
+use crate::run::bleu;
 use crate::terminal::table::{BORDERS, table, wrapped};
 use crate::terminal::{nats, percent, print, tell};
 
@@ -44,6 +44,18 @@ struct Scores {
     loss: f64,
     /// By the class's name.
     class_accuracy: Map<String, Value>,
+    /// If there are two classes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    auc: Option<f64>,
+    /// If the model writes captions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bleu: Option<[f64; 4]>,
+    /// If it answers questions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vqa_accuracy: Option<f64>,
+    /// If it predicts next characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    perplexity: Option<f64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -58,6 +70,9 @@ struct OfClient {
 pub(crate) fn eval(catalog: &Catalog, args: &EvalArgs) -> Result<(), CliError> {
     let mut trained = TrainedRun::open(&args.run, args.data_dir.clone())?;
     trained.settings.run.eval_batch = at_least_one("batch", args.batch)?;
+    if let Some(beam) = args.beam {
+        trained.settings.run.beam = at_least_one("beam", beam)?;
+    }
     let data = match &args.data {
         Some(other) => Arc::new(trained.test_on(other.parse()?, &args.reading)?),
         None => {
@@ -149,7 +164,7 @@ impl Session {
             };
             report
                 .client_accuracy
-                .push(tested.map(|tested| tested.accuracy));
+                .push(tested.map(|tested| tested.evaluation.accuracy));
         }
         // As in the run, the late client is not one of those that are summed up.
         let others = report.client_accuracy.iter().enumerate();
@@ -159,17 +174,32 @@ impl Session {
         Ok(())
     }
 
-    fn scores(&self, evaluation: &Evaluation) -> Scores {
+    fn scores(&self, scores: &ModelScores) -> Scores {
         let names = &self.run.data().class_names;
-        let classes = names.iter().zip(&evaluation.class_accuracy);
+        let classes = names.iter().zip(&scores.evaluation.class_accuracy);
         Scores {
-            accuracy: evaluation.accuracy,
-            loss: evaluation.loss,
+            accuracy: scores.evaluation.accuracy,
+            loss: scores.evaluation.loss,
+            auc: scores.auc,
+            bleu: scores.bleu,
+            vqa_accuracy: scores.vqa_accuracy,
+            perplexity: scores.perplexity,
             class_accuracy: classes
                 .map(|(name, accuracy)| (name.clone(), Value::from(*accuracy)))
                 .collect(),
         }
     }
+}
+
+/// The scores of a model in a line.
+fn scores(of: &Scores) -> String {
+    let mut parts = vec![percent(of.accuracy), format!("loss {}", nats(of.loss))];
+    parts.extend(of.auc.map(|auc| format!("AUC {}", percent(auc))));
+    parts.extend(of.perplexity.map(|value| format!("perplexity {value:.3}")));
+    let vqa = of.vqa_accuracy;
+    parts.extend(vqa.map(|accuracy| format!("VQA accuracy {}", percent(accuracy))));
+    parts.extend(of.bleu.map(|all| format!("BLEU-1 to 4: {} %", bleu(all))));
+    parts.join(", ")
 }
 
 /// The report for people.
@@ -178,7 +208,6 @@ fn text(report: &Report) -> String {
         "the test set of {}, {} examples",
         report.data, report.examples
     );
-    let scores = |s: &Scores| format!("{}, loss {}", percent(s.accuracy), nats(s.loss));
     let mut rows = vec![];
     if let Some(server) = &report.server {
         rows.push([format!("server's model on {test}"), scores(server)]);

@@ -28,8 +28,8 @@ use fedround_data::{DataLocation, Dataset, InputEncoding, Partition};
 use fedround_models::{AuxiliaryTask, Leaf, Task, Train, WeightsError};
 
 use crate::catalog::Catalog;
-use crate::compare::{SeveralRuns, Wanted};
 use crate::error::CliError;
+use crate::files::several_runs::{SeveralRuns, Wanted};
 use crate::run::{
     CLIENTS, CONFIG, INPUTS, MODEL, Manifest, SUMMARY, SettingArgs, TestArgs, check_like,
     client_file,

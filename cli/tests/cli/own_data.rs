@@ -143,6 +143,8 @@ fn tables_are_trained_on_and_rows_predicted() {
     assert!(summary["local_auc"].is_null(), "each shop has one class");
     let rounds = place.text("run/metrics.jsonl");
     assert_eq!(json(rounds.lines().last().unwrap())["test_auc"], 1.0);
+    let tested = json(&place.success("eval run --json"));
+    assert_eq!(tested["server"]["auc"], 1.0, "{tested}");
     // A column that names clients says so where it is not asked for them.
     let dealt = line.replace("--partition natural", "--clients 4");
     let output = place.output(&dealt.replace("--out run", "--out dealt"));
@@ -232,6 +234,8 @@ fn next_characters_are_learned() {
     let perplexity = summary["perplexity"].as_f64().unwrap();
     let loss = summary["test_loss"].as_f64().unwrap();
     assert!((perplexity - loss.exp()).abs() < 1e-9);
+    let tested = json(&place.success("eval run --json"));
+    assert_eq!(tested["server"]["perplexity"], perplexity, "{tested}");
     // 81 characters are equally likely before training.
     assert!(perplexity < 60.0, "{perplexity}");
     let gpt = line

@@ -57,7 +57,7 @@ fn weights_that_are_only_in_part_those_of_the_file_are_told() {
     let text = told(&place, &line(renamed));
     for part in [
         "1 of the model's 2 tensors",
-        "drawn from the seed: head.bias",
+        "as in a new model: head.bias",
         "left over in the file: head.bias",
     ] {
         assert!(text.contains(part), "{part}: {text}");

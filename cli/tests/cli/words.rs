@@ -15,6 +15,10 @@ const COLOURS: [(&str, [u8; 3]); 3] = [
     ("blue", [30, 30, 200]),
 ];
 
+fn read_json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
 fn picture(path: &Path, i: usize) {
     let image = RgbImage::from_pixel(40, 40, Rgb(COLOURS[i % 3].1));
     image.save(path).unwrap();
@@ -89,10 +93,22 @@ fn captions_are_judged_by_bleu() {
     assert_eq!(numbers(&rounds[1]["test_bleu"]), bleu);
     assert!(rounds[1]["train_loss"].as_f64() < rounds[0]["train_loss"].as_f64());
     assert!(place.text("captions/config.toml").contains("beam = 2"));
+    let inputs = place.json("captions/inputs.json");
+    let words = inputs["vocabulary"].as_array().unwrap();
+    assert_eq!(inputs["words"], words.len());
+    assert_eq!(words[1], "<start>");
     // The same file, the same run.
     let again = "run --config captions/config.toml --threads 1 --out again";
     place.success(again);
     assert_eq!(place.json("again/summary.json")["bleu"], summary["bleu"]);
+    // The finished model, with the run's beam and with another one.
+    let tested = read_json(&place.success("eval captions --json"));
+    assert_eq!(tested["server"]["bleu"], summary["bleu"]);
+    assert!(tested["server"].get("auc").is_none(), "{tested}");
+    let text = place.success("eval captions --beam 1");
+    assert!(text.contains("BLEU-1"), "{text}");
+    let error = place.failure("eval captions --beam 0", 1);
+    assert!(error.contains("beam: expected at least 1"), "{error}");
 }
 
 #[test]
@@ -109,6 +125,9 @@ fn answers_are_judged_as_in_vqa() {
     assert!(summary.get("bleu").is_none());
     let rounds = rounds(&place.text("vqa/metrics.jsonl"));
     assert_eq!(rounds[1]["test_vqa_accuracy"], summary["vqa_accuracy"]);
+    let tested = read_json(&place.success("eval vqa --client 0 --json"));
+    let answers = tested["client"]["test"]["vqa_accuracy"].as_f64().unwrap();
+    assert!((0.0..=1.0).contains(&answers), "{tested}");
     // Only the head is sent.
     let head = 128 * 128 + 128 + 256 * 128 + 128 + 128 * 5 + 5 + 5 * 5 + 5;
     assert_eq!(summary["bytes_up"], 2 * 2 * (4 * head + 4));

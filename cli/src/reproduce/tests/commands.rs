@@ -33,7 +33,7 @@ fn printed_commands_can_be_run(scale: &str) {
         let found = Paper::find(paper.name).unwrap();
         let plan = Plan::new(&catalog, found, &table.name, &args).unwrap();
         let dir = Path::new("out");
-        let cells = drop_dead_hypers::left_out(&catalog, plan.cells()).unwrap();
+        let cells = drop_dead_hypers::without_dead(&catalog, plan.cells()).unwrap();
         commands.extend(listing::commands(&cells, dir));
     }
     assert!(commands.len() > 150, "{}", commands.len());
@@ -64,7 +64,7 @@ fn a_run_has_the_settings_of_its_printed_command() {
     let catalog = Catalog::default();
     let args = arguments("paper table --seeds 1");
     let plan = Plan::new(&catalog, Paper::find("fedaa").unwrap(), "captions", &args).unwrap();
-    let cells = drop_dead_hypers::left_out(&catalog, plan.cells()).unwrap();
+    let cells = drop_dead_hypers::without_dead(&catalog, plan.cells()).unwrap();
     let lines = listing::commands(&cells, Path::new("out"));
     // The share of the clients that FedAvg draws is not what FedAA draws.
     let fraction_of = |method: &str| {

@@ -40,8 +40,10 @@ pub enum ColumnError {
     },
     /// A scale is for another number of channels, or divides by zero.
     #[error(
-        "column `{column}`: {scale:?} does not fit {channels} channels; give a finite mean and a \
-         standard deviation other than 0 for each channel, or one of both for all"
+        "column `{column}`: a scale of {} means and {} standard deviations does not fit {channels} channels; give a \
+         finite mean and a standard deviation other than 0 for each channel, or one of both for all",
+        .scale.mean_and_std().0.len(),
+        .scale.mean_and_std().1.len()
     )]
     Scale {
         /// The column.

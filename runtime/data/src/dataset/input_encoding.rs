@@ -24,6 +24,9 @@ pub struct InputEncoding {
     /// The number of words of the vocabulary, for data with texts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<usize>,
+    /// The words by their ids, for data with texts. Whoever uses the model elsewhere needs them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vocabulary: Option<Vec<String>>,
     /// Which examples they were, if whoever keeps the encoding wants to recognise them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<DataDigest>,
@@ -74,6 +77,10 @@ impl InputEncoding {
             shape: x.shape().to_vec(),
             values,
             words: data.language.as_ref().map(|of| of.vocabulary.len()),
+            vocabulary: data
+                .language
+                .as_ref()
+                .map(|of| of.vocabulary.words().to_vec()),
             data: None,
         }
     }

@@ -47,6 +47,11 @@ impl Vocabulary {
         Self { words, ids }
     }
 
+    /// The words by their ids.
+    pub fn words(&self) -> &[String] {
+        &self.words
+    }
+
     /// The number of ids.
     pub fn len(&self) -> usize {
         self.words.len()

@@ -6,7 +6,10 @@ use std::path::Path;
 
 use image::imageops::FilterType;
 use image::metadata::Orientation;
-use image::{DynamicImage, ImageBuffer, ImageDecoder, ImageFormat, ImageReader, Limits, Luma};
+use image::{
+    DynamicImage, ImageBuffer, ImageDecoder, ImageFormat, ImageReader, Limits, Luma, Rgb, RgbImage,
+    Rgba,
+};
 
 use super::Fit;
 use crate::DataError;
@@ -184,7 +187,29 @@ fn decode(path: &Path) -> Result<DynamicImage, DataError> {
     let orientation = decoder.orientation().map_err(failed)?;
     let mut image = DynamicImage::from_decoder(decoder).map_err(failed)?;
     image.apply_orientation(orientation);
-    Ok(image)
+    Ok(over_white(image))
+}
+
+/// An image that is transparent somewhere, on a white background. Without its transparency, what such pixels are
+/// coloured is arbitrary: those around a drawing often are as black as the drawing.
+fn over_white(image: DynamicImage) -> DynamicImage {
+    const OPAQUE: u8 = u8::MAX;
+    if !image.color().has_alpha() {
+        return image;
+    }
+    let pixels = image.to_rgba8();
+    if pixels.pixels().all(|pixel| pixel[3] == OPAQUE) {
+        return image;
+    }
+    let on_white = |colour: u8, alpha: u8| {
+        let (colour, alpha, all) = (u32::from(colour), u32::from(alpha), u32::from(OPAQUE));
+        ((colour * alpha + all * (all - alpha) + all / 2) / all) as u8
+    };
+    let mut white = RgbImage::new(image.width(), image.height());
+    for (to, Rgba([r, g, b, alpha])) in white.pixels_mut().zip(pixels.pixels()) {
+        *to = Rgb([r, g, b].map(|colour| on_white(*colour, *alpha)));
+    }
+    white.into()
 }
 
 /// Whether a JPEG file has an end marker after its image. What follows that marker, such as the video of a moving
@@ -206,4 +231,29 @@ fn ends(bytes: &[u8]) -> bool {
         rest = rest.get(length..).unwrap_or_default();
     }
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use image::LumaA;
+
+    use super::*;
+
+    #[test]
+    fn what_is_transparent_is_white() {
+        // Ink of a drawing whose pixels are all black; the drawing itself is in their transparency.
+        let of_alpha = |alpha: [u8; 3]| {
+            let mut image = ImageBuffer::new(3, 1);
+            for (x, alpha) in (0..).zip(alpha) {
+                image.put_pixel(x, 0, LumaA([0, alpha]));
+            }
+            over_white(DynamicImage::ImageLumaA8(image))
+        };
+        assert_eq!(of_alpha([255, 128, 0]).to_luma8().as_raw(), &[0, 127, 255]);
+        let opaque = of_alpha([255, 255, 255]);
+        assert!(opaque.color().has_alpha(), "it is left as it is");
+        let coloured = ImageBuffer::from_pixel(1, 1, Rgba([0, u16::MAX, 0, u16::MAX / 2]));
+        let coloured = over_white(DynamicImage::ImageRgba16(coloured)).to_rgb8();
+        assert_eq!(coloured.as_raw(), &[128, 255, 128]);
+    }
 }

@@ -37,7 +37,7 @@ pub(super) struct Record<'a> {
 const CHECKSUM: usize = 8;
 
 /// Changes when images come to be decoded otherwise.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 impl DiskCache {
     /// Opens or makes the file, for images that are decoded as `decoding` says. It grows to at most `most` bytes.
