@@ -137,7 +137,7 @@ fn compile(
 fn notices(catalog: &Catalog, job: &Job, quiet: bool) -> Result<Vec<String>, CliError> {
     let found = warnings(job.program());
     let found = found.iter().map(ToString::to_string);
-    let lines = found.chain(job.delta_warning());
+    let lines = found.chain(job.warnings());
     let lines = lines.map(|warning| format!("warning: {warning}"));
     let note = one_of_several(catalog, job)?.filter(|_| !quiet);
     let note = note.map(|note| format!("note: {note}"));

@@ -22,7 +22,7 @@ use crate::error::CliError;
 use crate::files::names::FEDERATION;
 use crate::run::{
     CheckpointEvery, Clock, Job, Progress, Summary, check_unchanged, last_checkpoint, lock,
-    lock_if_there, open, report, warn_of_delta,
+    lock_if_there, open, report, warn_of_job,
 };
 use crate::settings::Settings;
 use crate::settings::faults::FaultArgs;
@@ -49,7 +49,7 @@ pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<E
     let archive = found.as_ref().map(|found| &found.archive);
     let mut job = Job::to_restore(catalog, &settings, data, archive)?;
     warn(job.program());
-    warn_of_delta(&job);
+    warn_of_job(&job);
     job.uses(catalog)?.told().check(&settings.spec)?;
     let graph = job.check_parties()?;
     if settings.run.ensemble && job.simulation().has_personal_models() {

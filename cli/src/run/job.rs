@@ -85,8 +85,28 @@ impl Job {
         LoadedWeights::of(&self.run)
     }
 
+    /// What to say before the run.
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
+        self.delta_warning()
+            .into_iter()
+            .chain(self.unread_questions())
+    }
+
+    /// That the model does not read the questions of the data.
+    fn unread_questions(&self) -> Option<String> {
+        let data = &self.data;
+        let asks = data.language.is_some() && data.test.column("references").is_none();
+        let reads = !self.program().model().objective().inputs.is_empty();
+        (asks && !reads).then(|| {
+            format!(
+                "`{}` reads no words, so the questions of `{}` are not used; `vqa` and `vqa-small` read them",
+                self.settings.model, data.name
+            )
+        })
+    }
+
     /// What to say of a `δ` that is large for the number of examples.
-    pub fn delta_warning(&self) -> Option<String> {
+    fn delta_warning(&self) -> Option<String> {
         let own = &self.run.simulation().dataset().client_indices;
         let examples = own.iter().map(Vec::len).sum();
         let delta = self.settings.run.delta;

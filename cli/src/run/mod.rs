@@ -83,7 +83,7 @@ pub(crate) fn run(catalog: &Catalog, args: &RunArgs) -> Result<ExitCode, CliErro
     let mut job = Job::new(catalog, &settings, data)?;
     warn(job.program());
     warn_of_weights(&job, args.quiet);
-    warn_of_delta(&job);
+    warn_of_job(&job);
     job.uses(catalog)?.told().check(&settings.spec)?;
     if let Some(note) = one_of_several(catalog, &job)?.filter(|_| !args.quiet) {
         tell!("note: {note}");
@@ -133,11 +133,10 @@ fn warn_of_weights(job: &Job, quiet: bool) {
     }
 }
 
-/// Says if `δ` is large for the number of examples.
-pub(crate) fn warn_of_delta(job: &Job) {
-    if let Some(warning) = job.delta_warning() {
-        tell!("warning: {warning}");
-    }
+/// Says what a [`Job`] warns of.
+pub(crate) fn warn_of_job(job: &Job) {
+    job.warnings()
+        .for_each(|warning| tell!("warning: {warning}"));
 }
 
 /// Prints what a run came to, as JSON or as a table, and gives the exit code of what is now in the

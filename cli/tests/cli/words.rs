@@ -7,7 +7,7 @@ use std::path::Path;
 use image::{Rgb, RgbImage};
 use serde_json::{Value, json};
 
-use crate::support::{Place, real};
+use crate::support::{Place, real, stderr};
 
 const COLOURS: [(&str, [u8; 3]); 3] = [
     ("red", [200, 30, 30]),
@@ -151,6 +151,11 @@ fn data_and_models_of_words_go_together() {
     assert!(text.contains("`vqa-small` reads words"), "{text}");
     let text = place.failure(&format!("{run} --data easy-vqa --model captioner-small"), 1);
     assert!(text.contains("`easy-vqa` has no captions"), "{text}");
+    // A model of images alone is trained on the images alone, which is said.
+    let line = "run fedavg --data-dir data --clients 2 --partition iid --rounds 1 --data easy-vqa --out images";
+    let said = |model| stderr(&place.output(&format!("{line}-{model} --model {model}")));
+    assert!(said("logistic").contains("warning: `logistic` reads no words"));
+    assert!(!said("vqa-small").contains("reads no words"));
     assert!(!place.path("none").exists());
 }
 
