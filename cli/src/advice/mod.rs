@@ -10,6 +10,8 @@ mod rounds;
 mod setting_switch;
 pub(crate) mod usage;
 
+use std::io::ErrorKind;
+
 use fedround::experiment::ExperimentError;
 use fedround_data::{AugmentError, PartitionError};
 use fedround_dsl::HyperError;
@@ -171,6 +173,15 @@ fn fixed_help(error: &CliError) -> Option<&'static str> {
             "the number is that of the whole run, with the rounds that are complete; without --rounds it is that of its config.toml"
         }
         CliError::Store(StoreError::NoSpace { .. }) => NO_SPACE,
+        CliError::Io {
+            action: "create",
+            source,
+            ..
+        } => match source.kind() {
+            ErrorKind::AlreadyExists => "choose another name, or delete the file first",
+            ErrorKind::NotFound => "make the folder first that it is to be in",
+            _ => return None,
+        },
         CliError::Store(StoreError::Locked { .. }) => {
             "wait until the other process ends, or choose another folder"
         }

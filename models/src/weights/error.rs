@@ -42,6 +42,22 @@ pub enum WeightsError {
         /// Why.
         reason: String,
     },
+    /// The file is an archive that has no end.
+    #[error(
+        "{path} is cut off or damaged: the list of its contents is missing; write or download it again"
+    )]
+    CutOff {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is NumPy's.
+    #[error(
+        "{path} is an archive of NumPy's arrays, expected a file of safetensors or of torch.save; convert it in Python with safetensors.numpy.save_file(dict(numpy.load(path)), new_path)"
+    )]
+    Numpy {
+        /// The file.
+        path: PathBuf,
+    },
     /// A tensor of the model is not of floats.
     #[error(
         "{path}: `{name}` is of {found}, expected floats; convert it before it is saved, or leave it out by the rule `^{name}=`, before any others"

@@ -1,13 +1,16 @@
 //! Reads files of named tensors: safetensors, and files of `torch.save`.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::Read;
+use std::io::{BufReader, Read};
 use std::path::Path;
 
 use burn::tensor::{DType, TensorData};
 use pytorch_reader::PytorchReader;
 use safetensors::{Dtype, SafeTensors};
+use zip::ZipArchive;
+use zip::result::ZipError;
 
 use super::{Layout, WeightsError};
 
@@ -40,10 +43,7 @@ pub(super) fn read(path: &Path) -> Result<(Layout, Vec<Stored>), WeightsError> {
         });
     }
     if is_torch(&start) {
-        let tensors = read_torch(path).map_err(|reason| WeightsError::Torch {
-            path: path.to_owned(),
-            reason,
-        })?;
+        let tensors = read_torch(path).map_err(|reason| torch_error(path, &reason))?;
         return Ok((Layout::PyTorch, tensors));
     }
     let bytes = std::fs::read(path).map_err(io)?;
@@ -59,6 +59,30 @@ pub(super) fn read(path: &Path) -> Result<(Layout, Vec<Stored>), WeightsError> {
     let file = SafeTensors::deserialize(&bytes).map_err(broken)?;
     let tensors = file.iter().map(|(name, view)| stored(name, &view));
     Ok((layout, tensors.collect()))
+}
+
+/// Why a file that begins like one of PyTorch's cannot be read. Such a file is a ZIP archive with a list of its contents
+/// at its end, as are NumPy's `.npz`.
+fn torch_error(path: &Path, reason: &str) -> WeightsError {
+    let path = path.to_owned();
+    let is_array = |name: Result<Cow<'_, str>, ZipError>| name.is_ok_and(|n| n.ends_with(".npy"));
+    let archive = File::open(&path).map(BufReader::new).map(ZipArchive::new);
+    match archive {
+        Ok(Ok(archive)) if archive.file_names().any(is_array) => WeightsError::Numpy { path },
+        Ok(Err(ZipError::InvalidArchive(_))) if starts_as_archive(&path) => {
+            WeightsError::CutOff { path }
+        }
+        _ => WeightsError::Torch {
+            path,
+            reason: reason.trim_end_matches('.').to_owned(),
+        },
+    }
+}
+
+fn starts_as_archive(path: &Path) -> bool {
+    let mut start = [0; 4];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && start == *b"PK\x03\x04"
 }
 
 /// What a file's metadata says of its layout. Files without a note are PyTorch's, unless fedround,

@@ -220,3 +220,23 @@ fn an_empty_file_is_called_so() {
     let error = fit(&write("empty.pt", b""), &[]).unwrap_err().to_string();
     assert!(error.contains("empty.pt is empty"), "{error}");
 }
+
+#[test]
+fn archives_that_are_cut_off_or_numpys_are_told_apart() {
+    let whole = to_torch_file(&tensors(&["head.weight"])).unwrap();
+    let message = |name: &str, bytes: &[u8]| {
+        Weights::read(&write(name, bytes), &[])
+            .err()
+            .unwrap()
+            .to_string()
+    };
+    let text = message("short.pt", &whole[..whole.len() / 2]);
+    assert!(text.contains("cut off or damaged"), "{text}");
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(vec![]));
+    let options = zip::write::SimpleFileOptions::default();
+    archive.start_file("weight.npy", options).unwrap();
+    archive.write_all(b"\x93NUMPY").unwrap();
+    let bytes = archive.finish().unwrap().into_inner();
+    let text = message("arrays.npz", &bytes);
+    assert!(text.contains("NumPy's arrays"), "{text}");
+}

@@ -28,6 +28,18 @@ impl Simulation {
         Ok(self)
     }
 
+    /// Replaces the secret of the noise by a fresh one, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// As [`with_system_noise`](Self::with_system_noise).
+    pub(crate) fn renew_secret(&mut self) -> Result<(), RunError> {
+        if self.secret.is_some() {
+            self.secret = Some(NoiseKey::from_system()?);
+        }
+        Ok(())
+    }
+
     /// Gives these examples to the server and to every client. Algorithms read them by `public`. They have the same
     /// columns as the clients' examples.
     #[must_use]

@@ -283,9 +283,46 @@ impl PartyHost {
             }
             _ => {}
         }
+        // Noise depends on the round and the secret. Two attempts of a round may ask for two values, whose difference
+        // would have no noise if the secret were the same.
+        self.simulation.renew_secret()?;
         self.simulation.discard_round();
         self.end_attempt();
         self.attempt = Some(attempt);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fedround_algorithms::FedAvg;
+    use fedround_random::{Purpose, noise};
+
+    use super::*;
+    use crate::testing::simulation;
+
+    #[test]
+    fn each_attempt_of_a_round_has_noise_of_its_own() {
+        let simulation = simulation(&FedAvg::default(), &[4], 1);
+        let mut host = PartyHost::new(simulation.with_system_noise().unwrap(), vec![0]).unwrap();
+        let mut noise_of = |session, number| {
+            let attempt = Attempt {
+                session,
+                number,
+                round: 3,
+            };
+            host.begin(attempt).unwrap();
+            let absent = BTreeSet::new();
+            let contexts = host.simulation.contexts(3, 1, &absent);
+            let mut values = [0.0; 4];
+            let key = contexts[0].key(Purpose::Init);
+            noise::gaussian(&mut values, &mut noise::words(key, contexts[0].secret));
+            values
+        };
+        let first = noise_of(1, 1);
+        assert_eq!(noise_of(1, 1), first, "the same attempt");
+        let second = noise_of(1, 2);
+        assert_ne!(second, first);
+        assert_ne!(noise_of(2, 1), second, "another coordinator");
     }
 }
