@@ -44,7 +44,7 @@ pub enum WeightsError {
     },
     /// The file is an archive that has no end.
     #[error(
-        "{path} is cut off or damaged: the list of its contents is missing; write or download it again"
+        "{path} is cut off or damaged: the list of its contents is missing; download it again, or write it again in Python, best with safetensors.torch.save_file(model.state_dict(), path)"
     )]
     CutOff {
         /// The file.
