@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::Path;
 
-use fedround_data::partition::class_counts;
 use fedround_data::text::Vocabulary;
 use fedround_data::{Column, Dataset, DatasetInfo, Examples};
 use serde::Serialize;
@@ -113,8 +112,13 @@ fn split(examples: &Examples) -> Split {
 /// The examples of each class.
 fn classes(data: &Dataset) -> Vec<Class> {
     let count = |examples: &Examples| {
-        let labels = examples.labels();
-        class_counts(&[(0..labels.len()).collect()], labels, data.classes).concat()
+        let mut counts = vec![0; data.classes];
+        for &label in examples.labels() {
+            if let Some(count) = counts.get_mut(usize::from(label)) {
+                *count += 1;
+            }
+        }
+        counts
     };
     let counts = count(&data.train).into_iter().zip(count(&data.test));
     let classes = data.class_names.iter().zip(counts);

@@ -43,7 +43,7 @@ pub(super) fn read(path: &Path) -> Result<(Layout, Vec<Stored>), WeightsError> {
         });
     }
     if is_torch(&start) {
-        let tensors = read_torch(path).map_err(|reason| torch_error(path, &reason))?;
+        let tensors = read_torch(path).map_err(|reason| torch_error(path, &start, &reason))?;
         return Ok((Layout::PyTorch, tensors));
     }
     let bytes = std::fs::read(path).map_err(io)?;
@@ -63,13 +63,13 @@ pub(super) fn read(path: &Path) -> Result<(Layout, Vec<Stored>), WeightsError> {
 
 /// Why a file that begins like one of PyTorch's cannot be read. Such a file is a ZIP archive with a list of its contents
 /// at its end, as are NumPy's `.npz`.
-fn torch_error(path: &Path, reason: &str) -> WeightsError {
+fn torch_error(path: &Path, start: &[u8], reason: &str) -> WeightsError {
     let path = path.to_owned();
     let is_array = |name: Result<Cow<'_, str>, ZipError>| name.is_ok_and(|n| n.ends_with(".npy"));
     let archive = File::open(&path).map(BufReader::new).map(ZipArchive::new);
     match archive {
         Ok(Ok(archive)) if archive.file_names().any(is_array) => WeightsError::Numpy { path },
-        Ok(Err(ZipError::InvalidArchive(_))) if starts_as_archive(&path) => {
+        Ok(Err(ZipError::InvalidArchive(_))) if start.starts_with(b"PK\x03\x04") => {
             WeightsError::CutOff { path }
         }
         _ => WeightsError::Torch {
@@ -77,12 +77,6 @@ fn torch_error(path: &Path, reason: &str) -> WeightsError {
             reason: reason.trim_end_matches('.').to_owned(),
         },
     }
-}
-
-fn starts_as_archive(path: &Path) -> bool {
-    let mut start = [0; 4];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
-    read.is_ok() && start == *b"PK\x03\x04"
 }
 
 /// What a file's metadata says of its layout. Files without a note are PyTorch's, unless fedround,

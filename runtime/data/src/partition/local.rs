@@ -110,16 +110,9 @@ fn matching<K: Copy + Ord + Into<u64>>(
             for &(client, count) in holders {
                 owed[client] += (members.len() as u128 * count * ONE as u128 / total) as i64;
             }
-            let of_holder = |&(client, _): &(usize, u128)| (owed[client], Reverse(client));
-            let mut by_debt: BinaryHeap<_> = holders.iter().map(of_holder).collect();
-            for i in order {
-                let Some(mut most) = by_debt.peek_mut() else {
-                    break;
-                };
-                let (debt, Reverse(client)) = &mut *most;
-                *debt -= ONE;
-                owed[*client] = *debt;
-                tests[*client].push(members[i]);
+            let holders = holders.iter().map(|(client, _)| *client);
+            for (i, client) in order.into_iter().zip(owed_most(&mut owed, holders)) {
+                tests[client].push(members[i]);
             }
             continue;
         }
@@ -133,6 +126,22 @@ fn matching<K: Copy + Ord + Into<u64>>(
         }
     }
     tests
+}
+
+/// Without end, which of these clients is owed most. Each time, one example less is owed to it from then on.
+fn owed_most(
+    owed: &mut [i64],
+    clients: impl Iterator<Item = usize>,
+) -> impl Iterator<Item = usize> {
+    let with_debt = clients.map(|client| (owed[client], Reverse(client)));
+    let mut by_debt: BinaryHeap<_> = with_debt.collect();
+    std::iter::from_fn(move || {
+        let mut most = by_debt.peek_mut()?;
+        most.0 -= ONE;
+        let (debt, Reverse(client)) = *most;
+        owed[client] = debt;
+        Some(client)
+    })
 }
 
 /// Moves a random `fraction` of each client's training examples, rounded, to its validation examples. At

@@ -99,7 +99,7 @@ pub struct Simulation {
     /// The present parameters: one tensor for each leaf of the model.
     params: Vec<DispatchTensor>,
     /// For each parameter, the [hash](parameters::hash) of its values before the first round.
-    initial: Vec<u64>,
+    initial_hashes: Vec<u64>,
     /// The number of examples in a batch of an evaluation.
     evaluation_batch: usize,
     /// The most clients whose personal models are made in one graph. It shrinks if a device runs out of memory.
@@ -129,7 +129,7 @@ impl Simulation {
     ) -> Result<Self, RunError> {
         let program = program.into();
         let values = initial_values(&program.model().model().leaves(), seed)?;
-        let initial = values.iter().map(|values| hash(values)).collect();
+        let initial_hashes = values.iter().map(|values| hash(values)).collect();
         let params = upload(program.model().parameters(), values, program.device());
         let main_device = TrainingDevice::new(program, CohortBatch::Auto);
         Ok(Self {
@@ -148,7 +148,7 @@ impl Simulation {
             workloads: vec![],
             main_device,
             extra_devices: vec![],
-            initial,
+            initial_hashes,
             params,
             evaluation_batch: BATCH,
             personal_group: AtomicUsize::new(usize::MAX),

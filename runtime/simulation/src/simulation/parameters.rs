@@ -122,7 +122,7 @@ impl Simulation {
             for (i, ((_, ty), values)) in leaves.enumerate() {
                 let Some(values) = values else { continue };
                 if self.round == 0 {
-                    self.initial[i] = hash(&values);
+                    self.initial_hashes[i] = hash(&values);
                 }
                 self.params[i] = from_floats(values, &ty.shape, program.device());
             }

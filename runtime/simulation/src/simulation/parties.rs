@@ -166,7 +166,7 @@ impl Simulation {
     ///
     /// The device that holds them has failed.
     pub fn unchanged_parameters(&self) -> Result<Vec<bool>, RunError> {
-        let leaves = self.initial.iter().zip(&self.params);
+        let leaves = self.initial_hashes.iter().zip(&self.params);
         let unchanged = |(initial, now): (&u64, &DispatchTensor)| -> Result<bool, RunError> {
             Ok(*initial == hash(&read(now.clone())?))
         };
