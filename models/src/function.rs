@@ -137,6 +137,16 @@ pub enum CallError {
         /// Kind and shape.
         found: String,
     },
+    /// A registered loss gives a number for each example, for instance.
+    #[error(
+        "loss `{name}` gives a tensor of shape [{numbers}], expected one number, of shape [1]; end it in `.mean()` or `.sum()`"
+    )]
+    NotOneNumber {
+        /// The loss.
+        name: String,
+        /// How many numbers it gives.
+        numbers: usize,
+    },
     /// burn's own batch normalisation. Its running statistics are no buffers: they would be trained as weights are, and
     /// all clones of a model share them.
     #[error(
@@ -192,7 +202,9 @@ impl CallError {
             | Self::Kind { .. }
             | Self::SharedStatistics { .. }
             | Self::DeviceSwitched { .. } => {}
-            Self::Arity { name, .. } | Self::Argument { name, .. } => function.clone_into(name),
+            Self::Arity { name, .. }
+            | Self::Argument { name, .. }
+            | Self::NotOneNumber { name, .. } => function.clone_into(name),
         }
         self
     }

@@ -126,7 +126,8 @@ impl Losses {
     ///
     /// # Errors
     ///
-    /// No loss has the name, or a function has it, or the loss takes another number, kind or rank of tensors.
+    /// No loss has the name, or a function has it, or the loss takes another number, kind or rank of tensors, or it
+    /// gives several numbers instead of one.
     pub fn call(&self, name: &str, inputs: &[AnyTensor]) -> Result<Tensor<1>, CallError> {
         let loss = self.losses.get(name).ok_or_else(|| {
             let name = name.to_owned();
@@ -143,7 +144,14 @@ impl Losses {
                 },
             }
         })?;
-        loss(name, inputs)
+        let value = loss(name, inputs)?;
+        match value.dims() {
+            [1] => Ok(value),
+            [numbers] => Err(CallError::NotOneNumber {
+                name: name.to_owned(),
+                numbers,
+            }),
+        }
     }
 
     /// The function of a name, of some tensors.

@@ -86,7 +86,9 @@ fn base() -> FedAvg {
 
 fn compiled(algorithm: &dyn Algorithm, model: &str) -> Result<Program, String> {
     let built = find(model).unwrap().build(GREY, &Device::default());
+    let per_example = |z: Tensor<2>| z.sum_dim(1).squeeze_dim::<1>(1);
     let losses = Losses::default().with("agreement", agreement);
+    let losses = losses.with("per example", per_example);
     let tracer = TracedModel::new(model, built.unwrap(), GREY, losses);
     Program::compile(algorithm, tracer).map_err(|e| e.to_string())
 }
@@ -219,6 +221,20 @@ impl<A: Algorithm> Algorithm for Swapped<A> {
     }
 }
 
+/// A loss with a number for each example, of which none is the batch's.
+#[derive(Hyper, Debug, Clone)]
+pub struct PerExample<A = FedAvg> {
+    /// What trains.
+    pub base: A,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for PerExample<A> {
+    fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+        loss("per example", &k.forward(w, &b.x))
+    }
+}
+
 /// Reads a column that images do not have.
 #[derive(Hyper, Debug, Clone)]
 pub struct Words<A = FedAvg> {
@@ -248,6 +264,10 @@ fn wrong_calls_say_what_there_is() {
     expect(
         error(&Swapped { base: base() }),
         "`cross_entropy` takes integers of rank 1 as its tensor 2, found floats [8, 10]",
+    );
+    expect(
+        error(&PerExample { base: base() }),
+        "loss `per example` gives a tensor of shape [8], expected one number, of shape [1]; end it in `.mean()`",
     );
     expect(
         error(&Words { base: base() }),
