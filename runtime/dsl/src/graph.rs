@@ -8,7 +8,9 @@ use std::rc::Rc;
 use crate::Objective;
 use crate::turn::{Named, Turn};
 use fedround_ir::Loc;
-use fedround_ir::fed::{BuildError, Builder, HyperValue, OpKind, Place, Region, Type, Value};
+use fedround_ir::fed::{
+    BuildError, Builder, HyperValue, LocalName, NameUse, OpKind, Place, Region, Type, Value,
+};
 use fedround_names::nearest;
 
 /// A shared [`Builder`]. It is public only because hidden methods of sealed traits name it. It is borrowed
@@ -96,17 +98,28 @@ impl Graph {
         self.1.current.evaluation.as_deref() == Some(name)
     }
 
-    pub(crate) fn declare_phase(&self, name: &str, rounds: usize) -> bool {
-        let name = self.qualified(name);
+    pub(crate) fn declare_phase(&self, name: &str, rounds: usize, loc: Loc) -> bool {
+        let full = self.qualified(NameUse::Phase, name.into(), loc);
         let mut declared = self.1.declared.borrow_mut();
-        if !declared.iter().any(|(_, known, _)| *known == name) {
-            declared.push((self.1.layer.get(), name.clone(), rounds));
+        let known = declared.iter().find(|(_, known, _)| *known == full);
+        match known.map(|(_, _, rounds)| *rounds) {
+            None => declared.push((self.1.layer.get(), full.clone(), rounds)),
+            Some(expected) if expected != rounds => {
+                let error = BuildError::PhaseLength {
+                    name: name.to_owned(),
+                    expected,
+                    found: rounds,
+                    loc,
+                };
+                self.with(|builder| builder.error(error));
+            }
+            Some(_) => (),
         }
-        self.1.current.phase.as_ref() == Some(&name)
+        self.1.current.phase.as_ref() == Some(&full)
     }
 
     pub(crate) fn in_phase(&self, name: &str, loc: Loc) -> bool {
-        let name = self.qualified(name);
+        let name = self.qualified(NameUse::Phase, name.into(), loc);
         let current = self.1.current.phase.as_ref() == Some(&name);
         self.1.asked.borrow_mut().push((name, loc));
         current
@@ -161,9 +174,9 @@ impl Graph {
         only(&self.with(|builder| builder.hyper(field, value, loc)))
     }
 
-    /// The name of a state with that of its layer.
-    pub(crate) fn qualified(&self, name: &str) -> String {
-        self.with(|builder| builder.qualified(name))
+    /// A name with that of its layer.
+    pub(crate) fn qualified(&self, of: NameUse, name: LocalName<'_>, loc: Loc) -> String {
+        self.with(|builder| builder.qualified(of, name, loc))
     }
 
     /// The types of values, for the arguments of a region.

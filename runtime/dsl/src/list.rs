@@ -1,14 +1,16 @@
 //! Several of something: lists of values, whose lengths are known when the graph is built.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{ArithOp, Value};
+use fedround_ir::fed::{ArithOp, LocalName, Value};
 
 use crate::clients::{OnClients, mapped};
 use crate::graph::Graph;
 use crate::scalar_functions::Real;
 use crate::tree::Tree;
 use crate::wire::{Upload, Wire};
-use crate::{ClientCx, Clients, Cohort, Count, Index, Params, Scalar, Server, ServerCx};
+use crate::{
+    ClientCx, Clients, Cohort, Count, Index, Params, Scalar, Server, ServerCx, StateAccess,
+};
 
 /// A list of `n` values: the closure gives each by its number, from 0.
 ///
@@ -61,16 +63,23 @@ impl ServerCx {
     /// [`state_or`](Self::state_or).
     #[track_caller]
     pub fn states_or<T: Wire>(&self, name: &str, firsts: &[Server<T>]) -> Vec<Server<T>> {
+        let loc = Loc::caller();
         let all = firsts.iter().enumerate();
-        all.map(|(j, first)| self.state_or(&element(name, j), first))
-            .collect()
+        let states = all.map(|(j, first)| {
+            self.graph.same(&first.graph, "states_or", loc);
+            let name = LocalName::Element(name, j);
+            Server::new(&self.graph, self.read_or(name, first.value, loc))
+        });
+        states.collect()
     }
 
     /// Keeps each value of a list; see [`set_state`](Self::set_state).
     #[track_caller]
     pub fn set_states<T: Wire>(&self, name: &str, values: &[Server<T>]) {
+        let loc = Loc::caller();
         for (j, value) in values.iter().enumerate() {
-            self.set_state(&element(name, j), value);
+            self.graph.same(&value.graph, "set_states", loc);
+            self.write(LocalName::Element(name, j), value.value, loc);
         }
     }
 
@@ -86,11 +95,6 @@ impl ServerCx {
     pub fn broadcast_all<T: Wire>(&self, values: &[Server<T>], cohort: &Cohort) -> ClientsList<T> {
         ClientsList(values.iter().map(|value| value.broadcast(cohort)).collect())
     }
-}
-
-/// The name of a list's state.
-fn element(name: &str, j: usize) -> String {
-    format!("{name}[{j}]")
 }
 
 /// A list of values on each client of a cohort; see [`ServerCx::broadcast_all`].

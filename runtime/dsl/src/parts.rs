@@ -5,7 +5,7 @@
 //! for all layers of that type, and `Buffer` for all running statistics; a model may have none of them.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{FedOp, TreeOp};
+use fedround_ir::fed::{FedOp, NameUse, TreeOp};
 
 use crate::graph::Graph;
 use crate::tree::Tree;
@@ -16,9 +16,10 @@ fn owned(parts: &[&str]) -> Vec<String> {
     parts.iter().map(|part| (*part).to_owned()).collect()
 }
 
-/// The state that keeps some parts: the layer's own, so that another layer may keep them too.
-fn state(graph: &Graph, parts: &[&str]) -> String {
-    graph.qualified(&parts.join("+"))
+/// The state that keeps some parts: the layer's own, so that another layer may keep them too. `state` of the parts'
+/// name reads it, too.
+fn state(graph: &Graph, parts: &[&str], loc: Loc) -> String {
+    graph.qualified(NameUse::ClientState, parts.join("+").as_str().into(), loc)
 }
 
 macro_rules! replace_parts {
@@ -44,7 +45,7 @@ impl ClientCx {
     #[track_caller]
     pub fn personal(&self, parts: &[&str], w: &Params) -> Params {
         let loc = Loc::caller();
-        let op = FedOp::Personal(state(&self.graph, parts), owned(parts));
+        let op = FedOp::Personal(state(&self.graph, parts, loc), owned(parts));
         let operands = [self.value, w.value_in(&self.graph, loc)];
         let own = Params::of_op(&self.graph, op, &operands, loc);
         let operands = [w.value, own.value];
@@ -57,7 +58,7 @@ impl ClientCx {
     pub fn set_personal(&self, parts: &[&str], w: &Params) {
         let loc = Loc::caller();
         let operands = [self.value, w.value_in(&self.graph, loc)];
-        let op = FedOp::SetClientState(state(&self.graph, parts));
+        let op = FedOp::SetClientState(state(&self.graph, parts, loc));
         self.graph.op(op, &operands, loc);
     }
 }

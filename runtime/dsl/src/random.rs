@@ -1,7 +1,7 @@
 //! Random numbers in an algorithm, from streams with names.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{FedOp, Value};
+use fedround_ir::fed::{FedOp, NameUse, Value};
 
 use crate::graph::Graph;
 use crate::rate::Rate;
@@ -26,23 +26,25 @@ pub struct ServerStream(Stream);
 
 impl ClientCx {
     /// A random stream of a name: `k.stream("take part").bernoulli(0.3)`.
+    #[track_caller]
     pub fn stream(&self, name: &str) -> Stream {
-        Stream::new(&self.graph, name, Some(self.value))
+        Stream::new(&self.graph, name, Some(self.value), Loc::caller())
     }
 }
 
 impl ServerCx {
     /// A random stream of a name; see [`ClientCx::stream`].
+    #[track_caller]
     pub fn stream(&self, name: &str) -> ServerStream {
-        ServerStream(Stream::new(&self.graph, name, None))
+        ServerStream(Stream::new(&self.graph, name, None, Loc::caller()))
     }
 }
 
 impl Stream {
-    pub(crate) fn new(graph: &Graph, name: &str, client: Option<Value>) -> Self {
+    pub(crate) fn new(graph: &Graph, name: &str, client: Option<Value>, loc: Loc) -> Self {
         Self {
             graph: graph.clone(),
-            name: graph.qualified(name),
+            name: graph.qualified(NameUse::Stream, name.into(), loc),
             client,
         }
     }

@@ -1,7 +1,7 @@
 //! Code on the server that computes with plain values, as client code does.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{BuildError, FedOp, Kind, Value};
+use fedround_ir::fed::{BuildError, FedOp, Kind, LocalName, NameUse, Value};
 
 use crate::graph::Graph;
 use crate::server::OnServer;
@@ -166,8 +166,9 @@ impl ServerCx {
 
 impl ServerComputeCx {
     /// A random stream of a name; see [`ClientCx::stream`](crate::ClientCx::stream).
+    #[track_caller]
     pub fn stream(&self, name: &str) -> Stream {
-        Stream::new(&self.graph, name, None)
+        Stream::new(&self.graph, name, None, Loc::caller())
     }
 
     pub(crate) fn new(graph: &Graph) -> Self {
@@ -193,8 +194,9 @@ impl PerClientCx {
     }
 
     /// A random stream of a name, for this client on the server; see [`ClientCx::stream`](crate::ClientCx::stream).
+    #[track_caller]
     pub fn stream(&self, name: &str) -> Stream {
-        Stream::new(&self.graph, name, Some(self.client))
+        Stream::new(&self.graph, name, Some(self.client), Loc::caller())
     }
 
     /// The client's number among all clients, from 0.
@@ -221,16 +223,23 @@ impl StateAccess for ServerComputeCx {
         &self.graph
     }
 
-    fn read(&self, name: &str, kind: Kind, loc: Loc) -> Value {
+    fn read<'a>(&self, name: impl Into<LocalName<'a>>, kind: Kind, loc: Loc) -> Value {
         ServerCx::new(&self.graph).read(name, kind, loc)
     }
 
-    fn read_or(&self, name: &str, first: Value, loc: Loc) -> Value {
+    fn read_or<'a>(&self, name: impl Into<LocalName<'a>>, first: Value, loc: Loc) -> Value {
         ServerCx::new(&self.graph).read_or(name, first, loc)
     }
 
-    fn write(&self, name: &str, value: Value, loc: Loc) {
+    fn write<'a>(&self, name: impl Into<LocalName<'a>>, value: Value, loc: Loc) {
         ServerCx::new(&self.graph).write(name, value, loc);
+    }
+}
+
+impl PerClientCx {
+    fn qualified<'a>(&self, name: impl Into<LocalName<'a>>, loc: Loc) -> String {
+        self.graph
+            .qualified(NameUse::ServerStatePerClient, name.into(), loc)
     }
 }
 
@@ -241,18 +250,18 @@ impl StateAccess for PerClientCx {
         &self.graph
     }
 
-    fn read(&self, name: &str, kind: Kind, loc: Loc) -> Value {
-        let op = FedOp::ServerState(self.graph.qualified(name), kind);
+    fn read<'a>(&self, name: impl Into<LocalName<'a>>, kind: Kind, loc: Loc) -> Value {
+        let op = FedOp::ServerState(self.qualified(name, loc), kind);
         self.graph.op(op, &[self.client], loc)
     }
 
-    fn read_or(&self, name: &str, first: Value, loc: Loc) -> Value {
-        let op = FedOp::ServerStateOr(self.graph.qualified(name));
+    fn read_or<'a>(&self, name: impl Into<LocalName<'a>>, first: Value, loc: Loc) -> Value {
+        let op = FedOp::ServerStateOr(self.qualified(name, loc));
         self.graph.op(op, &[self.client, first], loc)
     }
 
-    fn write(&self, name: &str, value: Value, loc: Loc) {
-        let op = FedOp::SetServerState(self.graph.qualified(name));
+    fn write<'a>(&self, name: impl Into<LocalName<'a>>, value: Value, loc: Loc) {
+        let op = FedOp::SetServerState(self.qualified(name, loc));
         // Without a result.
         self.graph
             .with(|builder| builder.push(op, &[self.client, value], loc));

@@ -1,7 +1,7 @@
 //! The context of one client, in client code.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{FedOp, Kind, OptOp, Value};
+use fedround_ir::fed::{FedOp, Kind, LocalName, NameUse, OptOp, Value};
 
 use super::StateAccess;
 use crate::batch::{Labels, Tensor};
@@ -169,6 +169,12 @@ impl ClientCx {
     }
 }
 
+impl ClientCx {
+    fn qualified<'a>(&self, name: impl Into<LocalName<'a>>, loc: Loc) -> String {
+        self.graph.qualified(NameUse::ClientState, name.into(), loc)
+    }
+}
+
 impl StateAccess for ClientCx {
     type Params = Params;
 
@@ -176,18 +182,18 @@ impl StateAccess for ClientCx {
         &self.graph
     }
 
-    fn read(&self, name: &str, kind: Kind, loc: Loc) -> Value {
-        let op = FedOp::ClientState(self.graph.qualified(name), kind);
+    fn read<'a>(&self, name: impl Into<LocalName<'a>>, kind: Kind, loc: Loc) -> Value {
+        let op = FedOp::ClientState(self.qualified(name, loc), kind);
         self.graph.op(op, &[self.value], loc)
     }
 
-    fn read_or(&self, name: &str, first: Value, loc: Loc) -> Value {
-        let op = FedOp::Personal(self.graph.qualified(name), vec![]);
+    fn read_or<'a>(&self, name: impl Into<LocalName<'a>>, first: Value, loc: Loc) -> Value {
+        let op = FedOp::Personal(self.qualified(name, loc), vec![]);
         self.graph.op(op, &[self.value, first], loc)
     }
 
-    fn write(&self, name: &str, value: Value, loc: Loc) {
-        let op = FedOp::SetClientState(self.graph.qualified(name));
+    fn write<'a>(&self, name: impl Into<LocalName<'a>>, value: Value, loc: Loc) {
+        let op = FedOp::SetClientState(self.qualified(name, loc));
         self.graph.op(op, &[self.value, value], loc);
     }
 }

@@ -4,7 +4,7 @@ mod client;
 mod server;
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{Kind, Value};
+use fedround_ir::fed::{Kind, LocalName, Value};
 
 use crate::graph::Graph;
 use crate::tree::Tree;
@@ -20,9 +20,9 @@ pub trait StateAccess: sealed::Sealed {
     #[doc(hidden)]
     fn graph(&self) -> &Graph;
     #[doc(hidden)]
-    fn read(&self, name: &str, kind: Kind, loc: Loc) -> Value;
+    fn read<'a>(&self, name: impl Into<LocalName<'a>>, kind: Kind, loc: Loc) -> Value;
     #[doc(hidden)]
-    fn read_or(&self, name: &str, first: Value, loc: Loc) -> Value;
+    fn read_or<'a>(&self, name: impl Into<LocalName<'a>>, first: Value, loc: Loc) -> Value;
     #[doc(hidden)]
-    fn write(&self, name: &str, value: Value, loc: Loc);
+    fn write<'a>(&self, name: impl Into<LocalName<'a>>, value: Value, loc: Loc);
 }

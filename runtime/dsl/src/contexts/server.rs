@@ -1,7 +1,7 @@
 //! The server, in server code.
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{Dp, FedOp, Kind, PrivacyOp, Value};
+use fedround_ir::fed::{Dp, FedOp, Kind, LocalName, NameUse, PrivacyOp, Value};
 
 use super::StateAccess;
 use crate::batch::{Labels, Tensor};
@@ -30,7 +30,8 @@ impl ServerCx {
     /// branches at run time.
     #[track_caller]
     pub fn phase(&self, name: &str, rounds: impl Count) -> bool {
-        self.graph.declare_phase(name, rounds.into_index().count())
+        self.graph
+            .declare_phase(name, rounds.into_index().count(), Loc::caller())
     }
 
     /// Whether this graph makes the models of the evaluation `name`. An algorithm may evaluate clients in
@@ -137,6 +138,12 @@ impl ServerCx {
     }
 }
 
+impl ServerCx {
+    fn qualified<'a>(&self, name: impl Into<LocalName<'a>>, loc: Loc) -> String {
+        self.graph.qualified(NameUse::ServerState, name.into(), loc)
+    }
+}
+
 impl StateAccess for ServerCx {
     type Params = Server<Params>;
 
@@ -144,18 +151,18 @@ impl StateAccess for ServerCx {
         &self.graph
     }
 
-    fn read(&self, name: &str, kind: Kind, loc: Loc) -> Value {
-        let op = FedOp::ServerState(self.graph.qualified(name), kind);
+    fn read<'a>(&self, name: impl Into<LocalName<'a>>, kind: Kind, loc: Loc) -> Value {
+        let op = FedOp::ServerState(self.qualified(name, loc), kind);
         self.graph.op(op, &[], loc)
     }
 
-    fn read_or(&self, name: &str, first: Value, loc: Loc) -> Value {
-        let op = FedOp::ServerStateOr(self.graph.qualified(name));
+    fn read_or<'a>(&self, name: impl Into<LocalName<'a>>, first: Value, loc: Loc) -> Value {
+        let op = FedOp::ServerStateOr(self.qualified(name, loc));
         self.graph.op(op, &[first], loc)
     }
 
-    fn write(&self, name: &str, value: Value, loc: Loc) {
-        let op = FedOp::SetServerState(self.graph.qualified(name));
+    fn write<'a>(&self, name: impl Into<LocalName<'a>>, value: Value, loc: Loc) {
+        let op = FedOp::SetServerState(self.qualified(name, loc));
         self.graph.op(op, &[value], loc);
     }
 }

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use fedround_ir::Loc;
-use fedround_ir::fed::{TreeOp, Value};
+use fedround_ir::fed::{LocalName, TreeOp, Value};
 
 use super::Optimizer;
 use crate::contexts::StateAccess;
@@ -61,7 +61,7 @@ impl<O: Optimizer, T: Tree> Running<O, T> {
         let loc = Loc::caller();
         let values = self.state.values(keeper.graph(), loc);
         for (i, value) in values.into_iter().enumerate() {
-            keeper.write(&part::<O>(name, i), value, loc);
+            keeper.write(part::<O>(name, i), value, loc);
         }
     }
 
@@ -73,17 +73,17 @@ impl<O: Optimizer, T: Tree> Running<O, T> {
         let kinds = graph.types(&zeros).into_iter().map(|ty| ty.kind);
         let kept: Vec<Value> = kinds
             .enumerate()
-            .map(|(i, kind)| keeper.read(&part::<O>(name, i), kind, loc))
+            .map(|(i, kind)| keeper.read(part::<O>(name, i), kind, loc))
             .collect();
         self.rebind(graph, &mut kept.into_iter())
     }
 }
 
 /// `adam_m`: the name of a part of a state.
-fn part<O: Optimizer>(name: &str, i: usize) -> String {
+fn part<O: Optimizer>(name: &str, i: usize) -> LocalName<'_> {
     match O::STATE.get(i) {
-        Some(part) => format!("{name}_{part}"),
-        None => format!("{name}_{i}"),
+        Some(part) => LocalName::Part(name, part),
+        None => LocalName::NumberedPart(name, i),
     }
 }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::staged;
 use fedround::__private::{for_each, hyper};
 use fedround::StageError;
-use fedround::optim::{Optimizer, Sgd};
+use fedround::optim::{Adam, Optimizer, Sgd};
 use fedround::prelude::*;
 
 #[test]
@@ -115,6 +115,63 @@ fn a_slip_of_a_phase_is_an_error() {
     for declared in [&["share", "warm-up"][..], &["share"], &[]] {
         asks("warm-up", declared).unwrap();
     }
+}
+
+#[test]
+fn a_phase_has_one_length() {
+    let again = |rounds: usize| {
+        staged(move |m| {
+            m.round(move |server, w| {
+                let first = server.phase("warm-up", 2_usize);
+                let again = server.phase("warm-up", rounds);
+                if first && again { 2.0 * w } else { w }
+            });
+        })
+    };
+    again(2).unwrap();
+    let text = again(5).unwrap_err().to_string();
+    let expected = "phase `warm-up` has 5 rounds here and 2 where it was declared first";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
+fn a_state_has_one_meaning() {
+    let keeping = |beside: &'static str| {
+        staged(move |m| {
+            m.client_update(move |k, w| {
+                let mut w = w.clone();
+                let mut opt = Adam::new(0.1).resume(k, "local", &w);
+                let g = grad(&w, |w| w.sq_norm());
+                opt.step(&mut w, g);
+                opt.keep(k, "local");
+                k.set_state(beside, &w);
+                let kept = k.state(beside);
+                w + kept
+            });
+        })
+    };
+    keeping("m").unwrap();
+    let text = keeping("local_m").unwrap_err().to_string();
+    let expected =
+        "part `m` of the optimizer kept as `local` and client state `local_m` would both be `";
+    assert!(text.contains(expected), "{text}");
+    assert!(text.contains("errors.rs"), "{text}");
+
+    // Of the server, as one value and as one for each client.
+    let error = staged(|m| {
+        m.round(|server, w| {
+            server.set_state("seen", &w);
+            let w_k = w.broadcast(&server.all_clients()).map(|_, w| w);
+            let w_k = w_k.gather().map(|client, w| {
+                client.set_state("seen", &w);
+                w
+            });
+            w_k.mean() + server.state("seen")
+        });
+    });
+    let text = error.unwrap_err().to_string();
+    let expected = "server state `seen` and server state of each client `seen` would both be `";
+    assert!(text.contains(expected), "{text}");
 }
 
 #[test]

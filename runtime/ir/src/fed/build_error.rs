@@ -55,6 +55,32 @@ pub enum BuildError {
         /// Where.
         loc: Loc,
     },
+    /// A phase that is declared again, with another number of rounds.
+    #[error(
+        "{loc}: phase `{name}` has {found} rounds here and {expected} where it was declared first; give another phase another name"
+    )]
+    PhaseLength {
+        /// The name.
+        name: String,
+        /// Its rounds at first.
+        expected: usize,
+        /// Its rounds here.
+        found: usize,
+        /// Where.
+        loc: Loc,
+    },
+    /// Two things whose names in the module are the same.
+    #[error("{loc}: {first} and {second} would both be `{name}`; give one of them another name")]
+    SameName {
+        /// The name in the module.
+        name: String,
+        /// The one that was named first.
+        first: String,
+        /// The one that is named here.
+        second: String,
+        /// Where.
+        loc: Loc,
+    },
     /// A value of another algorithm's graph.
     #[error(
         "{loc}: {op} mixes values of two algorithms; stage it from one algorithm's arguments only"

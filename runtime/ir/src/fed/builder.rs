@@ -1,6 +1,7 @@
 //! Builds a module op by op, with a stack of open regions.
 
 use super::build_error::BuildError;
+use super::names::{LocalName, NameUse, Names};
 use super::{
     FedOp, Func, Hook, Hyper, HyperValue, Layer, Module, Op, OpKind, Place, Region, Type, Value,
     signature,
@@ -21,6 +22,7 @@ pub struct Builder {
     open: Vec<Open>,
     errors: Vec<BuildError>,
     within: Option<Loc>,
+    names: Names,
 }
 
 impl Builder {
@@ -163,32 +165,39 @@ impl Builder {
     /// Appends `fed.hyper` for a field of the current layer, which is entered in the module's
     /// table on first use.
     pub fn hyper(&mut self, field: &str, value: HyperValue, loc: Loc) -> Vec<Value> {
-        let index = self.intern(field, value);
+        let name = self.qualified(NameUse::Hyper, field.into(), loc);
+        let layer = self.current_layer();
+        let hypers = &mut self.module.hypers;
+        let known = hypers
+            .iter()
+            .position(|hyper| hyper.layer == layer && hyper.name == name);
+        let index = known.unwrap_or_else(|| {
+            hypers.push(Hyper { name, layer, value });
+            hypers.len() - 1
+        });
         self.push(OpKind::Fed(FedOp::Hyper(index)), &[], loc)
     }
 
     /// A name of the layer being built, `layer.name`; a second layer of the same name counts on:
-    /// `fedprox.mu_2`. Hyper-parameters and state are called so, each layer's its own.
-    pub fn qualified(&self, name: &str) -> String {
+    /// `fedprox.mu_2`. What is `of` this name is each layer's own: it is an error if something else has it.
+    pub fn qualified(&mut self, of: NameUse, name: LocalName<'_>, loc: Loc) -> String {
         let layer = self.current_layer();
         let owner = self.module.layer_name(layer);
-        match self.module.twins(layer) {
+        let full = match self.module.twins(layer) {
             0 => format!("{owner}.{name}"),
             n => format!("{owner}.{name}_{}", n + 1),
+        };
+        if let Err([first, second]) = self.names.claim(of, &full, layer, name) {
+            let loc = self.within.unwrap_or(loc);
+            let error = BuildError::SameName {
+                name: full.clone(),
+                first,
+                second,
+                loc,
+            };
+            self.errors.push(error);
         }
-    }
-
-    fn intern(&mut self, field: &str, value: HyperValue) -> usize {
-        let (layer, name) = (self.current_layer(), self.qualified(field));
-        let known = self
-            .module
-            .hypers
-            .iter()
-            .position(|hyper| hyper.layer == layer && hyper.name == name);
-        known.unwrap_or_else(|| {
-            self.module.hypers.push(Hyper { name, layer, value });
-            self.module.hypers.len() - 1
-        })
+        full
     }
 
     /// The module.
@@ -246,6 +255,23 @@ mod tests {
             .map(|hyper| hyper.name.as_str())
             .collect();
         assert_eq!(names, ["fedprox.mu", "fedprox.mu_2"]);
+    }
+
+    #[test]
+    fn a_name_of_a_repeated_layer_may_not_be_anothers() {
+        // The first layer's `n_2` would be the second layer's `n`.
+        let mut b = Builder::new();
+        b.layer("fedprox");
+        let first = b.qualified(NameUse::ClientState, "n_2".into(), Loc::caller());
+        b.layer("fedprox");
+        let second = b.qualified(NameUse::ClientState, "n".into(), Loc::caller());
+        assert_eq!(first, second);
+        let errors = b.finish().unwrap_err();
+        let [error @ BuildError::SameName { .. }] = &errors[..] else {
+            panic!("{errors:?}");
+        };
+        let said = "client state `n_2` of layer 1 and client state `n` of layer 2 would both be `fedprox.n_2`";
+        assert!(error.to_string().contains(said), "{error}");
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod flow;
 mod hook;
 mod hyper;
 mod module;
+mod names;
 mod op;
 mod operand_kinds;
 mod parse;
@@ -39,6 +40,7 @@ pub use flow::{Analysis, Facts, solve};
 pub use hook::Hook;
 pub use hyper::{Hyper, HyperValue};
 pub use module::{Func, Layer, Module};
+pub use names::{LocalName, NameUse};
 pub use op::{
     Access, ArithOp, Choice, Direction, Dp, Effect, Encoding, ExternalOp, FedOp, Math, Op, OpKind,
     OptOp, Pairwise, PrivacyOp, Reduce, Region, StateUse, Topology, TreeOp,
