@@ -29,7 +29,8 @@ impl Cohort {
 }
 
 impl ServerCx {
-    /// Samples `max(C·K, 1)` of the `K` clients without replacement; `fraction` is `C`.
+    /// Samples `max(C·K, 1)` of the `K` clients without replacement; `fraction` is `C`, from 0 to 1. For a number of
+    /// clients, see [`rotating`](Self::rotating) and [`reshuffled`](Self::reshuffled).
     #[track_caller]
     pub fn sample(&self, fraction: impl Into<Scalar>) -> Cohort {
         let loc = Loc::caller();

@@ -19,7 +19,8 @@
 //!     labels as a `priv.release` gives them, or as they came. Batches stay on their client.
 //! 10. *Operands and results* have the types of the op's signature. A `fed.call` and a
 //!     `fed.super` have their hook's. The setting of a `fed.encode` is known before the round, and in
-//!     its range; the rows of a `fed.matrix` are whole.
+//!     its range, and so is the fraction of a `fed.sample` that is known; the rows of a `fed.matrix` are
+//!     whole.
 //! 11. *Regions.* An op has as many as its signature, with its arguments and yields.
 //! 12. *State.* A state has one kind, wherever it is read and set.
 //! 13. *Linked* ([`verify_linked`] only): one function, a `fed.round`, without `fed.call`,

@@ -158,7 +158,7 @@ pub enum Broken {
     },
     /// A state that is read but never set.
     #[error(
-        "state `{state}` is read but never set, so it would keep its first value; set it with `set_state` or `set_personal`"
+        "state `{state}` is read but never set, so it would keep its first value; set it with `set_state` or `set_personal`, also in a hook that replaces the one of a base which sets it"
     )]
     NeverWritten {
         /// Its name, the layer's own.
@@ -236,6 +236,14 @@ pub enum Broken {
         /// What it must be.
         expected: &'static str,
         /// What it is.
+        found: String,
+    },
+    /// A cohort that is whose fraction of the clients is none.
+    #[error(
+        "expected a fraction of the clients from 0 to 1, found {found}; for a number of clients, use `server.rotating(m, m)` or `server.reshuffled(m)`"
+    )]
+    Fraction {
+        /// The fraction.
         found: String,
     },
     /// A state of two kinds.

@@ -53,6 +53,7 @@ impl Verifier<'_> {
         self.release(&at, op);
         self.state(&at, op, place);
         self.setting(&at, op);
+        self.fraction(&at, op);
         self.matrix(&at, op);
         if self.linked
             && matches!(
@@ -170,6 +171,20 @@ impl Verifier<'_> {
                     found,
                 },
             );
+        }
+    }
+
+    /// The fraction of clients that a cohort is drawn by, as far as it is known before the round.
+    fn fraction(&mut self, at: &At, op: &Op) {
+        let (OpKind::Fed(FedOp::Sample), Some(fraction)) = (&op.kind, op.operands.first()) else {
+            return;
+        };
+        let known = self.module.known(*fraction);
+        if let Some(found) = known.and_then(|value| value.number())
+            && !(0.0..=1.0).contains(&found)
+        {
+            let found = found.to_string();
+            self.report(at, Broken::Fraction { found });
         }
     }
 

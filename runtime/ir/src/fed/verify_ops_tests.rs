@@ -370,6 +370,25 @@ fn i10_the_setting_of_an_encoding_is_known_and_in_range() {
 }
 
 #[test]
+fn i10_a_cohort_is_drawn_by_a_fraction() {
+    let drawn = |kind: OpKind| {
+        module(Hook::Round, |b, args| {
+            let fraction = b.push(kind.clone(), &[], loc());
+            b.push(OpKind::Fed(FedOp::Sample), &fraction, loc());
+            args.to_vec()
+        })
+    };
+    let share = |x: f64| OpKind::Arith(ArithOp::Const(x));
+    for c in [0.0, 0.1, 1.0] {
+        verify(&drawn(share(c))).unwrap();
+    }
+    for (c, found) in [(10.0, "10"), (-0.1, "-0.1"), (f64::NAN, "NaN")] {
+        let found = found.to_owned();
+        assert_eq!(only(&drawn(share(c))).broken, Broken::Fraction { found });
+    }
+}
+
+#[test]
 fn i22_an_evaluation_sets_no_states() {
     let setting = |hook| {
         module(hook, |b, args| {
