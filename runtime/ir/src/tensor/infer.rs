@@ -11,7 +11,7 @@ use crate::Loc;
 
 /// The operands of an op have the wrong number, types or shapes.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("{loc}: `tensor.{op}` expected {expected}, found {found}")]
+#[error("{loc}: {}", self.without_location())]
 pub struct TypeError {
     op: String,
     expected: String,
@@ -29,7 +29,12 @@ impl TypeError {
         }
     }
 
-    /// What was expected and found, without the location.
+    /// What the op expected and found, without the location.
+    pub fn without_location(&self) -> String {
+        format!("`tensor.{}` {}", self.op, self.message())
+    }
+
+    /// The same without the op.
     pub(super) fn message(&self) -> String {
         format!("expected {}, found {}", self.expected, self.found)
     }

@@ -41,9 +41,15 @@ pub enum ImportError {
         /// The shape of the tensor; empty if it is a result of the function.
         shape: Vec<usize>,
     },
-    /// An operation came out ill-typed.
-    #[error(transparent)]
-    Type(#[from] TypeError),
+    /// An operation came out ill-typed, such as a matrix product of integers. The source's location is of this
+    /// crate's code, as burn records none, so it is not shown.
+    #[error("{what} cannot be compiled: {}", source.without_location())]
+    Type {
+        /// The traced model, loss or function.
+        what: String,
+        /// What was expected and found.
+        source: TypeError,
+    },
 }
 
 /// Imports a capture. `inputs` are the names and ids of the tensors that become inputs of the graph, in order.
@@ -130,7 +136,21 @@ impl Import<'_> {
 
     /// Appends a node, and gives its first result.
     fn push(&mut self, op: Op, ins: &[Val]) -> Result<Val, ImportError> {
-        Ok(self.graph.push(op, ins, self.loc)?)
+        let pushed = self.graph.push(op, ins, self.loc);
+        pushed.map_err(|error| self.ill_typed(error))
+    }
+
+    /// Appends a node with several results.
+    fn push_multi(&mut self, op: Op, ins: &[Val]) -> Result<Vec<Val>, ImportError> {
+        let pushed = self.graph.push_multi(op, ins, self.loc);
+        pushed.map_err(|error| self.ill_typed(error))
+    }
+
+    fn ill_typed(&self, source: TypeError) -> ImportError {
+        ImportError::Type {
+            what: self.what.to_owned(),
+            source,
+        }
     }
 
     /// Appends a chain of nodes: the first one reads `x`, and each other one the result of the one before.

@@ -156,7 +156,7 @@ impl Import<'_> {
         if smallest {
             a = self.push(Op::Neg, &[a])?;
         }
-        let mut results = self.graph.push_multi(Op::MaxDim(d), &[a], self.loc)?;
+        let mut results = self.push_multi(Op::MaxDim(d), &[a])?;
         if smallest {
             results[0] = self.push(Op::Neg, &[results[0]])?;
         }

@@ -15,9 +15,7 @@ impl Import<'_> {
             Module::MaxPool2dWithIndices(o) if !o.ceil_mode => {
                 let options = max_pool(o.kernel_size, o.stride, o.padding, o.dilation);
                 let x = self.value(&o.x)?;
-                let results = self
-                    .graph
-                    .push_multi(Op::MaxPool2d(options), &[x], self.loc)?;
+                let results = self.push_multi(Op::MaxPool2d(options), &[x])?;
                 self.bind(&o.out, results[0])?;
                 self.bind(&o.out_indices, results[1])
             }
