@@ -2,7 +2,7 @@
 
 use fedround_ir::fed::{Module, verify_linked};
 
-use super::analysis::{Warning, unused, warnings};
+use super::analysis::{Warning, unused, warnings, zero_gradients};
 use crate::error::PassError;
 use crate::manager::{PassManager, PassTarget};
 
@@ -37,6 +37,7 @@ pub fn link_with(mut module: Module, manager: &mut PassManager) -> Result<Linked
     let name = module.name().to_owned();
     manager.run_all(&["link-hooks"], &name, &mut module)?;
     warnings.extend(unused(&module));
+    warnings.extend(zero_gradients(&module));
     manager.run_in_turns(&SIMPLIFY, &name, &mut module)?;
     verify_linked(&module).map_err(|errors| PassError::Verify {
         when: "after linking".to_owned(),

@@ -1,6 +1,7 @@
 //! Analyses of modules. They change nothing.
 
 mod client_reads;
+mod constant_losses;
 mod dead_results;
 pub mod dp;
 mod encoded;
@@ -15,6 +16,7 @@ mod uncalled;
 mod warnings;
 
 pub(crate) use client_reads::Needless;
+pub(crate) use constant_losses::zero_gradients;
 pub(crate) use dead_results::unused;
 pub use dp::{CohortSum, Draw, Mechanism, Mechanisms, NoiseKind, RowSteps, Unit, mechanisms};
 pub use encoded::{Encoded, codec, encoded};

@@ -37,6 +37,11 @@ pub enum Warning {
         /// The map or the reduction.
         loc: Loc,
     },
+    /// A gradient is zero, because its loss is a constant.
+    ZeroGradient {
+        /// Where it is taken.
+        loc: Loc,
+    },
     /// Nothing reads a state that is set.
     UnreadState {
         /// Who has it: the server, or each client one of its own.
@@ -67,6 +72,12 @@ impl fmt::Display for Warning {
             }
             Self::UnusedUpload { loc } => {
                 write!(f, "{loc}: nothing reads what the clients upload here")
+            }
+            Self::ZeroGradient { loc } => {
+                write!(
+                    f,
+                    "{loc}: the loss does not depend on what the gradient is taken of, so the gradient is zero; compute the loss of the closure's argument"
+                )
             }
             Self::UnreadState { state, loc, .. } => {
                 write!(f, "{loc}: state `{state}` is set but nothing reads it")
