@@ -284,7 +284,8 @@ impl Experiment {
         rounds: usize,
         observer: &mut dyn Observer,
     ) -> Result<Report, ExperimentError> {
-        self.build(self.splits.clone(), rounds, None)?
-            .train(observer)
+        let mut run = self.build(self.splits.clone(), rounds, None)?;
+        run.warnings().iter().for_each(|it| observer.warned(it));
+        run.train(observer)
     }
 }

@@ -2,7 +2,7 @@
 
 use fedround_simulation::{ServerObservation, Simulation};
 
-use super::Report;
+use super::{Report, Warning};
 
 /// Follows an experiment round by round, and may stop it. Every method has a default that does
 /// nothing, so an observer implements those that it needs; `()` observes nothing.
@@ -16,6 +16,13 @@ pub trait Observer {
     fn stop_requested(&mut self) -> bool {
         false
     }
+
+    /// Something in the algorithm is probably not meant so. [`Experiment::run_observed`] tells every warning before
+    /// the first round; of a [prepared](super::Experiment::prepare) run, [`Run::warnings`](super::Run::warnings) has
+    /// them.
+    ///
+    /// [`Experiment::run_observed`]: super::Experiment::run_observed
+    fn warned(&mut self, _warning: &Warning) {}
 
     /// A round is complete: the last one of the report's history. Its scores are there if the model
     /// was evaluated after it.

@@ -22,7 +22,7 @@ use super::language::LanguageTest;
 use super::memory::{self, MemoryEstimate};
 use super::start::Start;
 use super::validation::ValidationSet;
-use super::{Experiment, ExperimentError, PROTECTED, Report, Settings, public};
+use super::{Experiment, ExperimentError, PROTECTED, Report, Settings, Warning, public, warnings};
 use crate::model_source::ModelSource;
 
 /// A compiled experiment with its data and the state of its training.
@@ -169,6 +169,11 @@ impl Run {
     /// What is compiled.
     pub fn program(&self) -> &Program {
         self.simulation.program()
+    }
+
+    /// What in the algorithm is probably not meant so, such as a value that is sent and not read.
+    pub fn warnings(&self) -> Vec<Warning> {
+        warnings(self.program())
     }
 
     /// The simulation: untrained, or as the last round left it.
