@@ -9,6 +9,7 @@ mod bound;
 mod cohort_passes;
 mod grounds;
 mod missed;
+mod neighbours;
 mod spent;
 mod statement;
 
@@ -16,6 +17,7 @@ pub use bound::{DELTA, delta_text, smaller_delta};
 pub use fedround_passes::fed::Unit;
 pub use grounds::Grounds;
 pub use missed::Missed;
+pub use neighbours::Neighbours;
 pub(crate) use spent::spent;
-pub use spent::{AccountingInputs, Guarantee, NoiseSource, Spent};
+pub use spent::{AccountingInputs, Guarantee, NoiseSource, Spent, Total};
 pub use statement::{StatementInputs, statement};

@@ -1,5 +1,7 @@
 //! The privacy that a run has spent: its ε so far, with what it rests on.
 
+use std::collections::BTreeMap;
+
 use fedround_exec::Program;
 use fedround_ir::Loc;
 use fedround_metrics::accountant::Steps;
@@ -10,6 +12,7 @@ use super::bound::{NoBound, of_passes, replaced, round_up, rounds_of, usual_step
 use super::cohort_passes::InPasses;
 use super::grounds::Grounds;
 use super::missed::Missed;
+use super::neighbours::Neighbours;
 
 /// Where noise comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -26,8 +29,9 @@ pub enum NoiseSource {
 pub struct Spent {
     /// Where the noise comes from.
     pub noise: NoiseSource,
-    /// The ε of all guarantees together, by adding up; `None` if one of them has no known bound, and after rounds
-    /// none of which has added noise, as whatever clients told was told without it.
+    /// The ε of all guarantees together, by adding up. `None` if one of them has no known bound; if they are of
+    /// different [`Neighbours`], of which each kind has a [total](Self::totals) of its own; and after rounds none of
+    /// which has added noise, as whatever clients told was told without it.
     pub epsilon: Option<f64>,
     /// The δ of all guarantees together.
     pub delta: f64,
@@ -60,6 +64,10 @@ pub struct Guarantee {
     /// The rows that the usual figure is of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
+    /// What the ε is about. `None` of noise on a value that is not clipped, and of what an earlier version of fedround
+    /// wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub neighbours: Option<Neighbours>,
     /// What is hidden: a row, such as an example or what is made of one, or all of a client's data. `None` of
     /// noise on a value that is not clipped. It is not serialised: `None` of what was read back, too.
     #[serde(skip)]
@@ -94,6 +102,40 @@ impl Spent {
     pub fn has_noise(&self) -> bool {
         self.guarantees.iter().any(|guarantee| guarantee.rounds > 0)
     }
+
+    /// What the rounds have spent for each kind of neighbours, by adding up. Noise of which nothing is known is not in
+    /// them.
+    pub fn totals(&self) -> Vec<Total> {
+        let mut totals: BTreeMap<Neighbours, Vec<&Guarantee>> = BTreeMap::new();
+        for guarantee in self.guarantees.iter().filter(|it| it.rounds > 0) {
+            if let Some(neighbours) = guarantee.neighbours {
+                totals.entry(neighbours).or_default().push(guarantee);
+            }
+        }
+        let total = |(neighbours, all): (Neighbours, Vec<&Guarantee>)| Total {
+            neighbours,
+            epsilon: added(all.iter().copied()),
+            delta: all.iter().map(|guarantee| guarantee.delta).sum(),
+        };
+        totals.into_iter().map(total).collect()
+    }
+}
+
+/// What a run has spent for one kind of neighbours.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Total {
+    /// What it is about.
+    pub neighbours: Neighbours,
+    /// ε, or `None` if no bound is known.
+    pub epsilon: Option<f64>,
+    /// Its δ.
+    pub delta: f64,
+}
+
+/// The sum of some ε. Each has three decimals, rounded up: their sum needs no more.
+fn added<'a>(guarantees: impl Iterator<Item = &'a Guarantee>) -> Option<f64> {
+    let sum = guarantees.map(|it| it.epsilon).sum::<Option<f64>>();
+    sum.map(|sum| (sum * 1e3).round() / 1e3)
 }
 
 /// The privacy that is spent after some rounds; `None` of a program without noise on what clients tell. The
@@ -127,19 +169,23 @@ pub(crate) fn spent(
         let unknown = all.unknown.iter();
         found.extend(unknown.map(|loc| unclipped(*loc, rounds)));
     }
-    let silent = rounds > 0 && found.iter().all(|m| m.rounds == 0);
-    let epsilon = found.iter().map(|m| m.epsilon).sum::<Option<f64>>();
-    let epsilon = epsilon.filter(|_| !silent);
-    (!found.is_empty()).then(|| Spent {
+    if found.is_empty() {
+        return None;
+    }
+    let mut spent = Spent {
         noise: match inputs.reproducible {
             true => NoiseSource::Reproducible,
             false => NoiseSource::System,
         },
-        // Each has three decimals, rounded up: their sum needs no more.
-        epsilon: epsilon.map(|sum| (sum * 1e3).round() / 1e3),
+        epsilon: added(found.iter()),
         delta: found.iter().map(|m| m.delta).sum(),
         guarantees: found,
-    })
+    };
+    let silent = rounds > 0 && !spent.has_noise();
+    if silent || spent.totals().len() > 1 {
+        spent.epsilon = None;
+    }
+    Some(spent)
 }
 
 /// Noise of which the program tells no ε.
@@ -153,6 +199,7 @@ fn unclipped(loc: Loc, rounds: usize) -> Guarantee {
         delta: 0.0,
         usual_epsilon: None,
         rows: None,
+        neighbours: None,
         hides: None,
         grounds: vec![],
     }
@@ -180,6 +227,11 @@ fn guarantee(
     if let (Some(steps), true) = (&mut steps, inputs.known_cohorts) {
         steps.rate = 1.0;
     }
+    let neighbours = match (&passes, &steps) {
+        (Some(_), _) => Neighbours::ClientReplaced,
+        (None, Some(steps)) => Neighbours::of_cohorts(steps.sampling),
+        (None, None) => Neighbours::of(mechanism),
+    };
     let of_clients = steps.filter(|_| rounds > 0).map(|steps| {
         inputs.missed.check(joint)?;
         Ok(steps.epsilon(delta)?.min(steps.epsilon_by_losses(delta)?))
@@ -212,6 +264,7 @@ fn guarantee(
         delta: if laplace || rounds == 0 { 0.0 } else { delta },
         usual_epsilon: usual_epsilon.map(round_up),
         rows,
+        neighbours: Some(neighbours),
         hides: Some(mechanism.unit),
         grounds: Grounds::of(mechanism),
     })

@@ -168,11 +168,13 @@ fn of_clients(sums: usize, one: Steps, clients: usize, delta: f64) -> String {
     };
     text += "    RDP:\n";
     text += &after_rounds(&[delta], |rounds, delta| steps(rounds).epsilon(delta));
+    let by_losses = |rounds, delta| steps(rounds).epsilon_by_losses(delta);
+    if by_losses(1, delta).is_ok_and(f64::is_infinite) {
+        // Its probabilities are those of doubles, on a grid of limited size.
+        return text + "    PLD: no bound, as δ or the noise is too small for its precision\n";
+    }
     text += "    PLD:\n";
-    text += &after_rounds(&[delta], |rounds, delta| {
-        steps(rounds).epsilon_by_losses(delta)
-    });
-    text
+    text + &after_rounds(&[delta], by_losses)
 }
 
 /// The ε of noise on a value, as often as a round adds it.
@@ -242,5 +244,26 @@ fn epsilons(mechanism: &Mechanism, at: f64) -> String {
             "{one} replaced: ε = {replaced}; set to zero: ε = {}; δ = {delta}",
             text(bound)
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_delta_too_small_for_privacy_losses_has_no_infinite_epsilon() {
+        let one = Steps {
+            sampling: Sampling::Poisson,
+            rate: 0.1,
+            noise: 1.0,
+            count: 1,
+        };
+        let said = |delta| of_clients(1, one, 10, delta);
+        assert!(said(1e-5).contains("    PLD:\n      after 1 round"));
+        let small = said(1e-18);
+        assert!(small.contains("    PLD: no bound, as δ"), "{small}");
+        assert!(small.contains("    RDP:\n      after 1 round"), "{small}");
+        assert!(!small.contains("inf") && !small.contains('∞'), "{small}");
     }
 }

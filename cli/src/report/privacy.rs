@@ -28,12 +28,22 @@ pub(super) fn of_run(record: &Record) -> Option<Markup> {
             0 => NO_NOISE.to_owned(),
             _ => known(place.epsilon),
         };
-        vec![place.at.clone(), epsilon, delta_text(place.delta), why]
+        let neighbours = place
+            .neighbours
+            .map_or_else(String::new, |it| it.to_string());
+        let delta = delta_text(place.delta);
+        vec![place.at.clone(), epsilon, delta, neighbours, why]
     });
     let rows: Vec<_> = rows.collect();
-    let header: &[&str] = match rows.iter().all(|row| row[3].is_empty()) {
-        true => &["noise added at", "ε", "δ"],
-        false => &["noise added at", "ε", "δ", "why there is no bound"],
+    let header: &[&str] = match rows.iter().all(|row| row[4].is_empty()) {
+        true => &["noise added at", "ε", "δ", "neighbours"],
+        false => &[
+            "noise added at",
+            "ε",
+            "δ",
+            "neighbours",
+            "why there is no bound",
+        ],
     };
     let rows: Vec<Vec<String>> = rows
         .into_iter()
@@ -82,8 +92,19 @@ fn bound(spent: &Spent) -> f64 {
 fn epsilon(spent: &Spent) -> String {
     match spent.epsilon {
         None if !spent.has_noise() => NO_NOISE.to_owned(),
+        None => of_each(spent).unwrap_or_else(|| NO_BOUND.to_owned()),
         epsilon => known(epsilon),
     }
+}
+
+/// The ε for each kind of neighbours, if all are known.
+fn of_each(spent: &Spent) -> Option<String> {
+    let mut places = spent.guarantees.iter();
+    let all_known = places.all(|place| place.epsilon.is_some());
+    let totals = spent.totals().into_iter();
+    let texts = totals.map(|total| format!("{} ({})", known(total.epsilon), total.neighbours));
+    let texts: Vec<String> = texts.collect();
+    (all_known && texts.len() > 1).then(|| texts.join(" and "))
 }
 
 fn known(epsilon: Option<f64>) -> String {

@@ -7,7 +7,7 @@ use super::summary_counts::FaultCounts;
 use crate::terminal::table::{BORDERS, table};
 use crate::terminal::{bytes, grouped, in_rounds, nats, percent};
 use fedround::experiment::AttributeAuc;
-use fedround::privacy::{NoiseSource, Spent, delta_text};
+use fedround::privacy::{NoiseSource, Spent, Total, delta_text};
 use fedround_metrics::clients::ClientSummary;
 
 /// The summary for people.
@@ -192,13 +192,20 @@ fn evaluations(summary: &Summary) -> Option<String> {
 
 /// The privacy that was spent.
 fn privacy(spent: &Spent) -> String {
-    let text = match spent.epsilon {
-        Some(epsilon) => format!(
-            "ε = {epsilon} at δ = {}, of what is sent with noise",
-            delta_text(spent.delta)
-        ),
-        None if !spent.has_noise() => "no round has added noise yet".to_owned(),
-        None => "no bound on ε is known; summary.json says why".to_owned(),
+    let known = |total: &Total| {
+        let (epsilon, delta) = (total.epsilon?, delta_text(total.delta));
+        Some(format!(
+            "ε = {epsilon} at δ = {delta} for {}",
+            total.neighbours
+        ))
+    };
+    let totals = spent.totals();
+    let known: Option<Vec<String>> = totals.iter().map(known).collect();
+    let all_known = spent.guarantees.iter().all(|place| place.epsilon.is_some());
+    let text = match known {
+        _ if !spent.has_noise() => "no round has added noise yet".to_owned(),
+        Some(known) if all_known => known.join(" and ") + ", of what is sent with noise",
+        _ => "no bound on ε is known; summary.json says why".to_owned(),
     };
     match spent.noise {
         NoiseSource::Reproducible => text + "; noise from the seed keeps nothing private",

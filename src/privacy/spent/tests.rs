@@ -259,6 +259,31 @@ fn rounds_before_the_first_noise_have_no_epsilon() {
 }
 
 #[test]
+fn only_equal_neighbours_add_up() {
+    let experiment = Experiment::new(FedFed {
+        base: AdaptiveClip::<FedAvg>::default(),
+        ..FedFed::default()
+    });
+    let experiment = experiment
+        .model("lenet5")
+        .data("synth-digits")
+        .partition(Partition::Iid);
+    let run = experiment.clients(4).seed(3).prepare(20).unwrap();
+    // Images are shared in the sixteenth round; clients' updates have noise after it.
+    let at = |rounds| spent(run.program(), inputs(&run, 1e-5), rounds, None).unwrap();
+    let shared = at(16);
+    assert_eq!(shared.totals().len(), 1);
+    assert_eq!(shared.epsilon, shared.totals()[0].epsilon);
+    let both = at(18);
+    let totals = both.totals();
+    let kinds: Vec<Neighbours> = totals.iter().map(|total| total.neighbours).collect();
+    assert_eq!(kinds, [Neighbours::RowReplaced, Neighbours::ClientAbsent]);
+    assert!(totals.iter().all(|total| total.epsilon.is_some()));
+    assert_eq!(totals[0].epsilon, shared.epsilon);
+    assert_eq!(both.epsilon, None);
+}
+
+#[test]
 fn adaptive_clipping_is_one_gaussian_mechanism_with_the_noise_of_both_sums() {
     let spec = AdaptiveClip {
         participation: 0.3,
@@ -362,5 +387,6 @@ fn a_report_says_what_is_hidden_and_on_what_grounds() {
     };
     assert_eq!(steps.hides, Some(Unit::Row));
     assert_eq!(steps.grounds, [Grounds::RowsOnServer]);
+    assert_eq!(steps.neighbours, Some(Neighbours::RowZeroed));
     assert!(of(Experiment::new(FedAvg::default())).is_none());
 }
