@@ -59,7 +59,7 @@ fn noise(place: &Place) {
 }
 
 /// Members are the examples of the two clients, of four, that trained in the only round of the last
-/// phase, with 30 each.
+/// phase, with 30 each. One of them has a label of which there are too few test examples.
 #[test]
 fn what_was_learned_by_heart_is_told() {
     let place = Place::new();
@@ -69,7 +69,7 @@ fn what_was_learned_by_heart_is_told() {
                 --set lr=0.1 --attack";
     let found = report(&place, line);
     let membership = &found["membership"];
-    assert_eq!(membership["members"], 60, "{membership}");
+    assert_eq!(membership["members"], 59, "{membership}");
     assert!(number(&membership["auc"]) > 0.9, "{membership}");
     let told = membership["told"].as_array().unwrap();
     assert!(

@@ -1,6 +1,6 @@
 //! Membership inference: which examples was a model trained on?
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fedround_algorithms::Centralized;
 use fedround_data::{Column, Examples};
@@ -18,7 +18,8 @@ const EXAMPLES: usize = 600;
 const ROUNDS: usize = 4;
 
 /// How well it is told what the model was trained on: examples of clients that sent parameters in the
-/// last phase, as against as many test examples.
+/// last phase, as against test examples with as many of each label: a client's examples may have few labels, and
+/// some labels are recognised better than others whether a model was trained on them or not.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Membership {
     /// How many of these examples.
@@ -52,16 +53,17 @@ impl Subject<'_> {
             &self.run.data().test,
         );
         let trained = known.members(&self.observations.trained);
-        let m = trained.len().min(test.len()).min(EXAMPLES);
+        let all_of_test: Vec<usize> = (0..test.len()).collect();
+        let (own, others) = with_equal_labels(
+            by_label(examples.labels(), &trained),
+            &by_label(test.labels(), &all_of_test),
+        );
+        let m = own.len();
         if m == 0 {
             return Ok(None);
         }
-        let own: Vec<usize> = spaced(trained.len(), m)
-            .iter()
-            .map(|&i| trained[i])
-            .collect();
         let mut x = self.run.inputs(examples, &own)?;
-        x.extend(self.run.inputs(test, &spaced(test.len(), m))?);
+        x.extend(self.run.inputs(test, &others)?);
         let x = Column::floats("x", known.shape.to_vec(), x)?;
         let both = Examples::of_columns(vec![x], vec![0_u16; 2 * m])?;
         let model = self.run.simulation().parameters()?;
@@ -146,6 +148,31 @@ impl Known {
     }
 }
 
+/// The examples of each label.
+fn by_label(labels: &[u16], examples: &[usize]) -> BTreeMap<u16, Vec<usize>> {
+    let mut found: BTreeMap<u16, Vec<usize>> = BTreeMap::new();
+    for &i in examples {
+        found.entry(labels[i]).or_default().push(i);
+    }
+    found
+}
+
+/// Members and others, as many of each label, and at most [`EXAMPLES`] of both.
+fn with_equal_labels(
+    members: BTreeMap<u16, Vec<usize>>,
+    others: &BTreeMap<u16, Vec<usize>>,
+) -> (Vec<usize>, Vec<usize>) {
+    let mut pairs = vec![];
+    for (label, members) in members {
+        let others = others.get(&label).map_or(&[][..], Vec::as_slice);
+        let n = members.len().min(others.len());
+        let chosen = spaced(members.len(), n).into_iter().map(|i| members[i]);
+        pairs.extend(chosen.zip(spaced(others.len(), n).into_iter().map(|i| others[i])));
+    }
+    let chosen = spaced(pairs.len(), EXAMPLES).into_iter().map(|i| pairs[i]);
+    chosen.unzip()
+}
+
 /// The first and the second half of `2 n` examples.
 fn halves(n: usize) -> Vec<Vec<usize>> {
     vec![(0..n).collect(), (n..2 * n).collect()]
@@ -179,6 +206,21 @@ fn threshold(scores: &[f64], inside: &[bool]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn members_and_others_have_the_same_labels() {
+        let members = by_label(&[0, 0, 0, 1, 2], &[0, 1, 2, 3, 4]);
+        let others = by_label(&[1, 1, 0, 0, 1], &[0, 1, 2, 3, 4]);
+        let (own, others) = with_equal_labels(members, &others);
+        assert_eq!((own, others), (vec![0, 1, 3], vec![2, 3, 0]));
+        // Of more examples than are looked at, each label keeps its share.
+        let labels: Vec<u16> = (0..4 * EXAMPLES).map(|i| u16::from(i % 4 == 0)).collect();
+        let all: Vec<usize> = (0..labels.len()).collect();
+        let (own, others) = with_equal_labels(by_label(&labels, &all), &by_label(&labels, &all));
+        let ones = |chosen: &[usize]| chosen.iter().filter(|&&i| labels[i] == 1).count();
+        assert_eq!((own.len(), others.len()), (EXAMPLES, EXAMPLES));
+        assert_eq!((ones(&own), ones(&others)), (EXAMPLES / 4, EXAMPLES / 4));
+    }
 
     #[test]
     fn a_threshold_parts_members_from_others() {
