@@ -172,6 +172,11 @@ pub(crate) enum CliError {
         dir.display()
     )]
     IsFederation { dir: PathBuf },
+    #[error(
+        "{}: expected the number of a round, found {found:?}; write the number of the last round that was begun",
+        path.display()
+    )]
+    NoRound { path: PathBuf, found: String },
     #[error("no checkpoint can be read: {}", damaged.join("; "))]
     NoGoodCheckpoint { damaged: Vec<String> },
     #[error(

@@ -208,6 +208,11 @@ impl Run {
         Ok(self)
     }
 
+    /// Skips the rounds up to this one that are still to come; see [`Simulation::skip_until`].
+    pub fn skip_until(&mut self, round: usize) {
+        self.simulation.skip_until(round);
+    }
+
     /// Has hosts of several clients send sums over them; see
     /// [`Simulation::with_partial_sums`].
     #[must_use]

@@ -1,11 +1,15 @@
 //! An experiment whose clients are at parties reports what it reports of a simulation.
 
+use std::sync::{Arc, Mutex};
+
 use fedround::algorithms::{FedAvg, registry};
 use fedround::data::Partition;
 use fedround::experiment::{Report, Run, Settings};
 use fedround::prelude::*;
 use fedround::simulation::CohortBatch;
-use fedround::simulation::parties::{Loopback, PartyHost};
+use fedround::simulation::parties::{
+    Host, HostId, Loopback, Parties, PartyError, PartyHost, Payload, Replies, Ticket, Unreachable,
+};
 use fedround::{Experiment, all_fields, set};
 
 use crate::common::digits;
@@ -49,11 +53,43 @@ fn federation_of(experiment: impl Fn() -> Experiment, rounds: usize) -> Report {
 
 /// A run with two parties.
 fn at_parties(experiment: impl Fn() -> Experiment, rounds: usize) -> Run {
+    at_noted_parties(experiment, rounds).0
+}
+
+/// The same, with the rounds that parties were told noise in.
+fn at_noted_parties(
+    experiment: impl Fn() -> Experiment,
+    rounds: usize,
+) -> (Run, Arc<Mutex<Vec<usize>>>) {
     let prepare = || experiment().prepare(rounds).unwrap();
     let hosts = [vec![0, 2, 5], vec![1, 3, 4]]
         .map(|clients| -> PartyHost { prepare().into_party(clients).unwrap() });
-    let parties = Box::new(Loopback::new(hosts.into()));
-    prepare().with_parties(parties, 1).unwrap()
+    let noted = Arc::default();
+    let parties = Noted(Loopback::new(hosts.into()), Arc::clone(&noted));
+    let run = prepare().with_parties(Box::new(parties), 1).unwrap();
+    (run, noted)
+}
+
+/// Parties, and the rounds that the coordinator notes before them.
+struct Noted(Loopback, Arc<Mutex<Vec<usize>>>);
+
+impl Parties for Noted {
+    fn online(&mut self) -> Result<Vec<Host>, Unreachable> {
+        self.0.online()
+    }
+
+    fn before_noise(&mut self, round: usize) -> Result<(), String> {
+        self.1.lock().unwrap().push(round);
+        Ok(())
+    }
+
+    fn send(&mut self, to: HostId, request: &Payload) -> Result<Ticket, PartyError> {
+        self.0.send(to, request)
+    }
+
+    fn poll(&mut self) -> Result<Replies, Unreachable> {
+        self.0.poll()
+    }
 }
 
 /// What is reported of a run, besides the time that it took.
@@ -169,6 +205,31 @@ impl<A: Algorithm> Algorithm for ToldTwice<A> {
     }
 }
 
+/// The same with finite values, and noise that is known.
+#[derive(Hyper, Debug, Clone)]
+struct SentTwice<A = FedAvg> {
+    /// What trains.
+    pub base: A,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for SentTwice<A> {
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        server.claim(Dp::Central);
+        let all = server.sample(1.0);
+        let d_k = w.broadcast(&all).map(|k, w| {
+            let b = k.batch(5);
+            let w = w.replace_parts(&["Buffer"], &w.zeros_like());
+            grad(&w, |w| k.loss(w, &b)).clip(1.0)
+        });
+        let moved = &w - 0.1 * d_k.mean().noise(0.1);
+        moved
+            .broadcast(&all)
+            .map(|k, w| (0.1 * k.number()) * w)
+            .mean()
+    }
+}
+
 /// The same noise on the values of fewer clients would tell what the others sent.
 #[test]
 fn a_federation_repeats_no_round_whose_noise_it_has_told() {
@@ -187,4 +248,66 @@ fn a_federation_repeats_no_round_whose_noise_it_has_told() {
     assert!(error.contains("were skipped"), "{error}");
     let plain = federation_of(|| told(false), 1);
     assert_eq!(plain.history[0].not_finite, [3]);
+}
+
+/// Clients add noise to what they send. One client's value is not finite.
+#[derive(Hyper, Debug, Clone)]
+struct NoisyUploads<A = FedAvg> {
+    /// What trains.
+    pub base: A,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for NoisyUploads<A> {
+    fn round(&self, server: &ServerCx, w: Server<Params>) -> Server<Params> {
+        let all = server.all_clients();
+        let d_k = w.broadcast(&all).map(|k, w| {
+            let update = self.client_update(k, w.clone()) - &w;
+            update.clip(1.0).noise(0.1) / (k.number() - 3.0)
+        });
+        w + d_k.mean()
+    }
+}
+
+/// Two noises of one value tell more than one.
+#[test]
+fn clients_add_noise_once_a_round() {
+    let noisy = || {
+        of(NoisyUploads {
+            base: FedAvg::default(),
+        })
+        .reproducible_noise()
+    };
+    assert_eq!(noisy().run(1).unwrap().history[0].not_finite, [3]);
+    let (mut run, noted) = at_noted_parties(noisy, 1);
+    let error = run.train(&mut ()).unwrap_err().to_string();
+    assert!(error.contains("were skipped"), "{error}");
+    assert_eq!(*noted.lock().unwrap(), [1]);
+}
+
+/// A process that goes on after one that was killed skips the round in which that one told noise.
+#[test]
+fn a_round_that_was_begun_with_noise_is_skipped_and_counts() {
+    let base = FedAvg {
+        batch: 5,
+        epochs: 1,
+        ..FedAvg::default()
+    };
+    let finite = || of(SentTwice { base: base.clone() }).reproducible_noise();
+    let (mut whole, noted) = at_noted_parties(finite, 3);
+    let whole = whole.train(&mut ()).unwrap();
+    assert_eq!(*noted.lock().unwrap(), [1, 2, 3]);
+    let (mut run, noted) = at_noted_parties(finite, 3);
+    run.step(&mut ()).unwrap();
+    run.skip_until(2);
+    let report = run.train(&mut ()).unwrap();
+    let skipped: Vec<bool> = report.history.iter().map(|round| round.skipped).collect();
+    assert_eq!(skipped, [false, true, false]);
+    assert_eq!(*noted.lock().unwrap(), [1, 3]);
+    let epsilon = |report: &Report| report.privacy.as_ref().unwrap().epsilon.unwrap();
+    assert_eq!(epsilon(&report), epsilon(&whole));
+    // Rounds that tell no noise are noted by nobody.
+    let (mut plain, noted) = at_noted_parties(|| of(base.clone()), 1);
+    plain.train(&mut ()).unwrap();
+    assert!(noted.lock().unwrap().is_empty());
 }

@@ -21,8 +21,8 @@ use crate::compile::compilation::warn;
 use crate::error::CliError;
 use crate::files::names::FEDERATION;
 use crate::run::{
-    CheckpointEvery, Clock, Job, Progress, Summary, check_unchanged, last_checkpoint, lock,
-    lock_if_there, open, report, warn_of_job,
+    CheckpointEvery, Clock, Job, Progress, Summary, check_unchanged, last_begun, last_checkpoint,
+    lock, lock_if_there, note_begun, open, report, warn_of_job,
 };
 use crate::settings::Settings;
 use crate::settings::faults::FaultArgs;
@@ -86,7 +86,11 @@ pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<E
     let (parties, end) = FlowerParties::new(coordinator, graph, waits, notify);
     let mut parties = parties
         .with_terms(job.terms(args.own_data))
-        .with_stop(stop_signal());
+        .with_stop(stop_signal())
+        .with_note_of_noise({
+            let state = state.clone();
+            move |round| note_begun(&state, round).map_err(|error| error.to_string())
+        });
     if let Some(apps) = apps {
         parties = parties.with_client_apps(apps);
     }
@@ -95,6 +99,7 @@ pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<E
         // Again, for what parties are still to be told.
         job.restore(&found.archive)?;
     }
+    job.skip_begun(last_begun(state)?);
     let (folder, before) = open(&job, state, lock, found.as_ref())?;
     clock.before = before;
     let parameters = job.program().parameter_count();

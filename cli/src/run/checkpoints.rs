@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use fedround_store::{Archive, ArchiveError, StoreError};
+use fedround_store::{Archive, ArchiveError, StoreError, write_atomically};
 use serde::{Deserialize, Serialize};
 
 use super::checkpoint_every::CheckpointEvery;
@@ -15,6 +15,9 @@ use crate::settings::config::Config;
 
 /// The folder in a run folder.
 pub(crate) const CHECKPOINTS: &str = "checkpoints";
+/// The file there with the last round that [told noise](fedround_simulation::Simulation::next_round_tells_noise) in the
+/// course of it, whether it ended or not.
+const BEGUN: &str = "begun";
 /// The part that the command adds.
 const COMMAND: &str = "command";
 /// The last so many are kept: the one before the last serves where that is damaged.
@@ -120,6 +123,26 @@ pub(crate) fn has_any(folder: &Path) -> bool {
     files(&folder.join(CHECKPOINTS)).is_ok_and(|all| !all.is_empty())
 }
 
+/// Writes into a run folder that a round begins in which noise is told.
+pub(crate) fn note_begun(folder: &Path, round: usize) -> Result<(), CliError> {
+    let dir = folder.join(CHECKPOINTS);
+    fs::create_dir_all(&dir).map_err(CliError::io("create the folder", &dir))?;
+    write_atomically(&dir.join(BEGUN), &[round.to_string().as_bytes()])?;
+    Ok(())
+}
+
+/// The last round of a run folder that was begun and told noise; 0 if there was none.
+pub(crate) fn last_begun(folder: &Path) -> Result<usize, CliError> {
+    let path = folder.join(CHECKPOINTS).join(BEGUN);
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
+        Err(error) => return Err(CliError::io("read", &path)(error)),
+    };
+    let round = text.trim().parse();
+    round.map_err(|_| CliError::NoRound { path, found: text })
+}
+
 /// The last good checkpoint of a run folder; `None` if none was ever written. One that was copied in from
 /// another run is an error. If there is no good one, and some may be read later or by a later version of fedround, the
 /// error says why that one cannot be read now.
@@ -208,6 +231,20 @@ fn files(dir: &Path) -> Result<Vec<(usize, PathBuf)>, CliError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_round_that_was_begun_is_read_again() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(last_begun(dir.path()).unwrap(), 0);
+        for round in [3, 4] {
+            note_begun(dir.path(), round).unwrap();
+            assert_eq!(last_begun(dir.path()).unwrap(), round);
+        }
+        assert!(!has_any(dir.path()));
+        fs::write(dir.path().join(CHECKPOINTS).join(BEGUN), "four").unwrap();
+        let error = last_begun(dir.path()).unwrap_err().to_string();
+        assert!(error.contains("found \"four\""), "{error}");
+    }
 
     /// Sampled bytes of a checkpoint as large as one of a small model, each changed in several ways,
     /// and every kind of length.

@@ -23,6 +23,8 @@ use crate::settings::Settings;
 use crate::settings::config::Config;
 use crate::settings::dead_hypers::Uses;
 use crate::settings::weights::LoadedWeights;
+#[cfg(feature = "flower")]
+use crate::terminal::tell;
 
 /// A run that can start: its input has been checked, and its algorithm compiled.
 pub(crate) struct Job {
@@ -130,6 +132,18 @@ impl Job {
     /// Goes to where the run was when a checkpoint was written.
     pub(crate) fn restore(&mut self, archive: &Archive) -> Result<(), CliError> {
         Ok(self.run.restore(archive)?)
+    }
+
+    /// Skips a round that another process has begun, if noise was told in it. `begun` is the last such round.
+    #[cfg(feature = "flower")]
+    pub(crate) fn skip_begun(&mut self, begun: usize) {
+        self.run.skip_until(begun);
+        let next = self.run.report().rounds() + 1;
+        for round in next..=begun {
+            tell!(
+                "round {round} was begun before: what was told with noise counts in ε, and the round is skipped"
+            );
+        }
     }
 
     /// Keeps clients' states in a file of a run folder.

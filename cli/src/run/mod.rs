@@ -35,7 +35,9 @@ use fedround::experiment::{ExperimentError, Status};
 pub(crate) use args::{EngineArgs, ResumeArgs, RunArgs, SettingArgs, TestArgs};
 pub(crate) use changed_data::{check_like, check_unchanged};
 pub(crate) use checkpoint_every::{CheckpointEvery, CheckpointEveryError};
-pub(crate) use checkpoints::{has_any as has_checkpoint, last as last_checkpoint};
+pub(crate) use checkpoints::{
+    has_any as has_checkpoint, last as last_checkpoint, last_begun, note_begun,
+};
 pub(crate) use cohort_note::one_of_several;
 pub(crate) use folder::{
     CLIENTS, CONFIG, FILES, Folder, INPUTS, MANIFEST, METRICS, MODEL, SUMMARY, lock, lock_free,

@@ -289,6 +289,16 @@ pub enum RunError {
     /// No party can be reached.
     #[error(transparent)]
     Unreachable(#[from] Unreachable),
+    /// A round in which noise is told did not begin; see [`Parties::before_noise`](crate::parties::Parties::before_noise).
+    #[error(
+        "round {round} did not begin, because a later process would not know of its noise: {why}"
+    )]
+    NoiseNotNoted {
+        /// The round.
+        round: usize,
+        /// Why it could not be written down.
+        why: String,
+    },
     /// A message between the server and a party cannot be written.
     #[error(transparent)]
     Payload(#[from] PayloadError),

@@ -80,6 +80,8 @@ pub struct FlowerParties {
     stop: StopSignal,
     /// Why nothing could be sent, of a coordinator that is to end.
     unsent: Option<FlowerError>,
+    /// Is called before a round in which noise is told.
+    note_noise: Box<dyn FnMut(usize) -> Result<(), String> + Send>,
     /// What the operator knows already.
     told: Told,
 }
@@ -113,6 +115,7 @@ impl FlowerParties {
             terms: None,
             stop: StopSignal::default(),
             unsent: None,
+            note_noise: Box::new(|_| Ok(())),
             told: Told::default(),
         };
         (parties, end)
@@ -129,6 +132,17 @@ impl FlowerParties {
     #[must_use]
     pub fn with_terms(mut self, terms: Terms) -> Self {
         self.terms = Some(terms);
+        self
+    }
+
+    /// Calls `note` before a round in which [noise is told](fedround_simulation::Simulation::next_round_tells_noise). If
+    /// it fails, the round does not begin.
+    #[must_use]
+    pub fn with_note_of_noise(
+        mut self,
+        note: impl FnMut(usize) -> Result<(), String> + Send + 'static,
+    ) -> Self {
+        self.note_noise = Box::new(note);
         self
     }
 

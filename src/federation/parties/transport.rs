@@ -28,6 +28,10 @@ impl FlowerParties {
 }
 
 impl Parties for FlowerParties {
+    fn before_noise(&mut self, round: usize) -> Result<(), String> {
+        (self.note_noise)(round)
+    }
+
     fn online(&mut self) -> Result<Vec<Host>, Unreachable> {
         let start = Instant::now();
         let mut told = None;

@@ -2,6 +2,7 @@
 
 mod bad_parties;
 mod mixed;
+mod noise;
 mod notices;
 mod processes;
 mod proxy;
@@ -179,6 +180,9 @@ fn federations_on_one_superlink() {
     }
     scenario("killed coordinator", &|| {
         a_killed_coordinator_goes_on(&server)
+    });
+    scenario("killed coordinator with noise", &|| {
+        noise::a_killed_coordinator_tells_noise_once(&server)
     });
     scenario("killed party", &|| a_killed_party_comes_back(&server));
     scenario("late party", &|| a_party_may_join_later(&server));

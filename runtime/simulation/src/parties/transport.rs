@@ -69,6 +69,17 @@ pub trait Parties: Send {
     /// the coordinator refused its reply.
     fn left_out(&mut self, _host: HostId, _why: &PartyError) {}
 
+    /// Is called before anything is sent in a round that [tells noise](crate::Simulation::next_round_tells_noise). A
+    /// coordinator that may be killed writes the round down, so that the next one [skips](crate::Simulation::skip_until)
+    /// it. Need not be written for a transport within one process.
+    ///
+    /// # Errors
+    ///
+    /// Why the round may not begin.
+    fn before_noise(&mut self, _round: usize) -> Result<(), String> {
+        Ok(())
+    }
+
     /// Sends a request.
     ///
     /// # Errors

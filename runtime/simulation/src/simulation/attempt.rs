@@ -23,8 +23,12 @@ impl Simulation {
         observer: Option<Observer<'_>>,
     ) -> Result<RoundStats, RunError> {
         let (nobody, mut attendance) = (BTreeSet::new(), Attendance::default());
+        if self.round < self.told_until {
+            self.state.in_flight.skip(self.round);
+            return Ok(self.skip_round(&attendance));
+        }
         match self.attempt(max_group, &nobody, observer, None, &mut attendance) {
-            Err(RunError::Diverged { .. }) if !self.has_told_with_noise() => {
+            Err(RunError::Diverged { .. }) if !self.next_round_tells_noise() => {
                 self.repeat_with_finite(max_group)
             }
             Err(error @ RunError::Diverged { .. }) if self.on_nan == OnNan::Stop => Err(error),
@@ -100,7 +104,7 @@ impl Simulation {
             let Err(RunError::Lost { clients }) = ran else {
                 return ran;
             };
-            if self.has_told_with_noise() {
+            if self.next_round_tells_noise() {
                 return Err(RunError::Lost { clients });
             }
             absent.extend(clients);
@@ -110,19 +114,27 @@ impl Simulation {
         }
     }
 
-    /// Whether a round that failed may have told parties values with noise. It is not repeated then: the same noise
-    /// on values of fewer clients would tell what the others sent, and other noise would tell a second time. It is
-    /// skipped, and counts as a round in which noise was added.
-    fn has_told_with_noise(&self) -> bool {
+    /// Whether the next round, in the course of it, tells values with noise to another side: the server what clients
+    /// add noise to, or parties what the server does. It is not repeated then: the same noise on values of fewer
+    /// clients would tell what the others sent, and other noise would tell a second time. A round that fails, or in
+    /// which the process ends, is skipped, and counts as a round in which noise was added.
+    pub fn next_round_tells_noise(&self) -> bool {
         if self.parties.is_none() {
             return false;
         }
         let program = self.program().at(self.scheduled(self.round + 1));
         let found = mechanisms(program.linked());
+        let by_clients = found.known.iter().any(|mechanism| !mechanism.central);
         let has_noise = !found.known.is_empty() || !found.unknown.is_empty();
         let schedule = program.schedule();
         // Clients of the first map were told nothing of this round.
-        has_noise && maps_of_clients(&schedule.module, &schedule.round) > 1
+        by_clients || has_noise && maps_of_clients(&schedule.module, &schedule.round) > 1
+    }
+
+    /// Skips the rounds up to this one that are still to come, because another process has begun them and
+    /// [may have told noise](Self::next_round_tells_noise) in them.
+    pub fn skip_until(&mut self, round: usize) {
+        self.told_until = round;
     }
 
     /// Runs the next round once, without the `absent` clients. A round that fails, or whose results are not finite,
@@ -137,6 +149,7 @@ impl Simulation {
     ) -> Result<RoundStats, RunError> {
         self.load_examples()?;
         let round = self.round + 1;
+        let tells_noise = self.next_round_tells_noise();
         let params = self.params.clone();
         let mut state = std::mem::take(&mut self.state);
         let before = (state.server.clone(), state.in_flight.clone());
@@ -155,6 +168,9 @@ impl Simulation {
         let ran = self.guarded(|| {
             if let Some(parties) = &mut parties {
                 parties.begin(round, phase, (main.clients(), max_group))?;
+                if tells_noise {
+                    parties.before_noise()?;
+                }
             }
             run_round(RoundInput {
                 devices: &devices,

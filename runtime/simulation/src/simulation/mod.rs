@@ -96,6 +96,8 @@ pub struct Simulation {
     state: State,
     /// The parties at which clients run; `None` if they run in this process.
     parties: Option<Coordinator>,
+    /// Rounds up to this one are [skipped](Simulation::skip_until).
+    told_until: usize,
     /// The present parameters: one tensor for each leaf of the model.
     params: Vec<DispatchTensor>,
     /// For each parameter, the [hash](parameters::hash) of its values before the first round.
@@ -159,6 +161,7 @@ impl Simulation {
             secret: None,
             state: State::default(),
             parties: None,
+            told_until: 0,
             round: 0,
             left_out_rounds: 0,
             digests: Digests::default(),

@@ -166,6 +166,13 @@ impl Coordinator {
         Ok(())
     }
 
+    /// Notes that the attempt that has begun tells noise.
+    pub fn before_noise(&mut self) -> Result<(), RunError> {
+        let round = self.attempt.round;
+        let noted = self.parties.before_noise(round);
+        noted.map_err(|why| RunError::NoiseNotNoted { round, why })
+    }
+
     /// The clients that were lost in the last round, and why.
     pub fn failures(&self) -> &[(Vec<usize>, PartyError)] {
         &self.failures
