@@ -12,7 +12,7 @@ use super::scores::Scores;
 pub struct Round {
     /// Its number, from 1.
     pub number: usize,
-    /// The mean of the local steps' losses, in the loss's unit.
+    /// The mean of the losses of which clients took gradients, in the loss's unit.
     pub train_loss: f64,
     /// Local steps over all clients.
     pub client_steps: u64,

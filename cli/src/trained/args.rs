@@ -71,7 +71,9 @@ Examples:
 
 A CSV file has no header, and in each row the numbers of one example, channel after channel. For
 images they are bytes, 0 to 255. If the run was on a table (csv:FILE), the CSV file has the header
-and the columns of that table without the target.";
+and the columns of that table without the target.
+
+A file that cannot be read is an error, after the classes of all others.";
 
 /// Prints the classes of files as JSON, with the probabilities of all classes.
 #[derive(Debug, Args)]

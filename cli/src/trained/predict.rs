@@ -17,7 +17,7 @@ use crate::catalog::Catalog;
 use crate::error::CliError;
 use crate::files::json;
 use crate::settings::Settings;
-use crate::terminal::print;
+use crate::terminal::{print, tell};
 
 /// One example.
 #[derive(Debug, Serialize)]
@@ -56,11 +56,23 @@ pub(crate) fn predict(catalog: &Catalog, args: &PredictArgs) -> Result<(), CliEr
         encoding,
         data: trained.settings.data.name(),
     };
-    let mut predictions = vec![];
+    let (mut predictions, mut bad) = (vec![], vec![]);
     for file in &args.files {
-        predictions.extend(of_file(&model, file)?);
+        match of_file(&model, file) {
+            Ok(found) => predictions.extend(found),
+            // The same would happen to every other file.
+            Err(error @ CliError::Experiment { .. }) => return Err(error),
+            Err(error) => bad.push(error),
+        }
     }
-    print(&json(&predictions)?)
+    if !predictions.is_empty() {
+        print(&json(&predictions)?)?;
+    }
+    let Some(last) = bad.pop() else {
+        return Ok(());
+    };
+    bad.iter().for_each(|error| tell!("error: {error}"));
+    Err(last)
 }
 
 /// The error of examples that are more than an image or a row of numbers.

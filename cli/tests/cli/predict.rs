@@ -1,6 +1,6 @@
 //! Runs and files that `predict` does not take: each error says the real reason.
 
-use crate::support::{Place, SMALL, real};
+use crate::support::{Place, SMALL, real, stderr};
 
 /// Predictions fail, and the error has all of `parts`.
 fn fails(place: &Place, line: &str, parts: &[&str]) {
@@ -102,6 +102,16 @@ fn what_is_no_file_is_told() {
             "expected a PNG or JPEG image, or a file *.csv with 784 bytes, 0 to 255, in a row",
         ],
     );
+    // The others are classified.
+    let row = vec!["7"; 784].join(",");
+    place.write("good.csv", format!("{row}\n{row}\n").as_bytes());
+    let output = place.output("predict out x.npy good.csv absent.png");
+    let text = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("error: cannot decode x.npy"), "{text}");
+    assert!(text.contains("error: absent.png: "), "{text}");
+    let found: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(found.len() == 2 && found.iter().all(|found| found["file"] == "good.csv"));
 }
 
 #[cfg(unix)]

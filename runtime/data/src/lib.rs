@@ -43,6 +43,6 @@ pub use datasets::{DATASETS, adult, load, synth};
 pub use error::DataError;
 pub use formats::{Fit, ImageFiles, RecordError};
 pub use own::{DataLocation, DataSource, DataSpec, OwnDataError, ReadOptions};
-pub use partition::{Partition, PartitionError};
+pub use partition::{Partition, PartitionError, Split};
 pub use source::DatasetInfo;
 pub use text::Language;
