@@ -1,4 +1,4 @@
-//! A coordinator that is killed in a round in which clients tell noise.
+//! A coordinator that ends in a round in which clients tell noise.
 
 use super::processes::{Process, coordinator, rounds};
 use crate::superlink::{SuperLink, until};
@@ -6,7 +6,7 @@ use crate::support::{Place, SMALL, stderr};
 
 /// ADCOL with Laplace noise on each representation. What was told in the round of the first process counts, and is not
 /// told again.
-pub fn a_killed_coordinator_tells_noise_once(server: &SuperLink) {
+pub fn a_coordinator_that_goes_on_tells_noise_once(server: &SuperLink) {
     let (place, noise) = (Place::new(), "--set noise=laplace --set epsilon=5");
     let link = format!("--superlink http://{}", server.address());
     let _parties = ["0-4", "5-9"].map(|host| {
@@ -17,7 +17,8 @@ pub fn a_killed_coordinator_tells_noise_once(server: &SuperLink) {
     let first = Process::start(&place, &line);
     let begun = "adcol/checkpoints/begun";
     until("a round is begun", || place.path(begun).exists());
-    first.kill("-KILL");
+    // It ends once everything that it sends is sent: of a message that is cut off, parties wait two minutes for the rest.
+    first.kill("-TERM");
     let whole = (1..=4)
         .rev()
         .find(|round| {
@@ -25,8 +26,8 @@ pub fn a_killed_coordinator_tells_noise_once(server: &SuperLink) {
             place.path(&name).exists()
         })
         .unwrap_or(0);
-    assert!(whole < 4, "no round was left when the process was killed");
-    // Whenever it was killed, as if in the next round.
+    assert!(whole < 4, "no round was left when the process was stopped");
+    // As if it had been killed in the next round.
     let next = whole + 1;
     place.write(begun, next.to_string().as_bytes());
     let output = Process::start(&place, &line).end();
