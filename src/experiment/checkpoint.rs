@@ -54,7 +54,7 @@ struct SavedBest {
     round: usize,
     validation_accuracy: f64,
     values: Vec<Vec<f32>>,
-    /// Of each client, the places of its own tensors in the model's order, with their values.
+    /// For each client, the places of its own tensors in the model's order, with their values.
     clients: BTreeMap<usize, Vec<(usize, Vec<f32>)>>,
 }
 

@@ -12,7 +12,7 @@ pub struct ClientModels<'s> {
 }
 
 impl<'s> ClientModels<'s> {
-    /// Those of the last complete round; `None` where the algorithm personalises nothing.
+    /// The clients' models after the last complete round; `None` where the algorithm personalises nothing.
     ///
     /// # Errors
     ///

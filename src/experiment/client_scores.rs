@@ -32,7 +32,7 @@ pub struct ClientScores {
 /// The test examples of each client, domain by domain.
 pub(super) struct ClientTests(Vec<Part>);
 
-/// Those of a client in a domain.
+/// The test examples of a client in a domain.
 struct Part {
     client: usize,
     domain: Option<String>,

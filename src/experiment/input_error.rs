@@ -94,9 +94,9 @@ pub enum InputError {
         examples: &'static str,
         /// The column's name.
         column: String,
-        /// The elements and the shape of the data's.
+        /// The elements and the shape of the data's column.
         expected: String,
-        /// Those of the examples', where there is such a column.
+        /// The elements and the shape of the examples' column, where there is one.
         found: Option<String>,
     },
     /// A token is not one that the model has a vector for.

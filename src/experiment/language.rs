@@ -22,7 +22,7 @@ pub(super) enum LanguageTest {
     /// The labels are the next characters of texts.
     Characters,
     Answers {
-        /// Of the classes.
+        /// The names of the classes.
         names: Vec<String>,
         human: Arc<[Vec<String>]>,
         /// Questions that no class answers.
@@ -44,12 +44,12 @@ pub(super) struct LanguageScores {
     /// Over all test questions, of which those that no class answers are wrong; of the clients' own
     /// models together, by the mean of their logits, where they have any.
     pub vqa_accuracy: Option<f64>,
-    /// Of the next characters of texts: `e` to the power of their mean cross-entropy.
+    /// How uncertain the model is of the next characters of texts: `e` to the power of their mean cross-entropy.
     pub perplexity: Option<f64>,
 }
 
 impl LanguageTest {
-    /// Of a model that describes images or answers questions; `None` of others.
+    /// The test of a model that describes images or answers questions; `None` for others.
     pub fn new(
         data: &Dataset,
         model: &str,

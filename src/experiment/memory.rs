@@ -28,7 +28,7 @@ pub struct MemoryEstimate {
 }
 
 impl MemoryEstimate {
-    /// Of a simulation's rounds, with clients on so many workers.
+    /// The estimate for a simulation's rounds, with clients on this number of workers.
     pub(super) fn of(
         simulation: &Simulation,
         rounds: usize,

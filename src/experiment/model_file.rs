@@ -12,7 +12,7 @@ use super::{ExperimentError, Parameters};
 /// [`Experiment::weights`](super::Experiment::weights) and the command's `--weights` read it. Names and layouts
 /// are fedround's, and the file says so.
 ///
-/// Of a run that trained adapters these are the adapters; [`merged`](super::merged) makes the whole model of
+/// For a run that trained adapters, these are the adapters; [`merged`](super::merged) makes the whole model of
 /// them. Where clients keep parts of the model, the server's values of these are what they began as;
 /// [`Scores::by_clients`](super::Scores::by_clients) says which parts they are.
 ///

@@ -14,7 +14,7 @@ pub(super) struct OwnModels {
     pub by_clients: Vec<bool>,
     /// The accuracy of clients on their own test examples, by the client's number.
     pub tested: Vec<(usize, f64)>,
-    /// Of models of two classes: the area under the ROC curve of clients on their own test examples, where these have
+    /// For models of two classes: the area under the ROC curve of clients on their own test examples, where these have
     /// both classes. Parties do not tell it.
     pub aucs: Vec<(usize, f64)>,
     /// The accuracy on examples that they hold back from training, where parties told it.

@@ -86,7 +86,7 @@ pub struct Report {
     pub goal_round: Option<usize>,
     /// The parameters of the global model after the last complete round.
     pub parameters: Parameters,
-    /// Those of the clients' own models, by the client's number, if they were asked for.
+    /// The parameters of the clients' own models, by the client's number, if they were asked for.
     pub personal: BTreeMap<usize, Parameters>,
     /// What noise leaves of the clients' privacy: the ε and δ of each guarantee, over the complete rounds, with
     /// what they rest on. `None` of an algorithm that adds no noise to what clients tell, and until the run has

@@ -16,9 +16,9 @@ pub struct Scores {
     /// Whether the server's model is a result of the training. Where clients keep parts of it, the
     /// server's values of these are what they began as, and the numbers of its model say nothing.
     pub server_trained: bool,
-    /// Of the server's model: mean cross-entropy of an example, or a word, in nats.
+    /// The mean cross-entropy of the server's model for an example, or a word, in nats.
     pub loss: f64,
-    /// Of the server's model: fraction of examples, or words, that are right.
+    /// The fraction of examples, or words, that the server's model gets right.
     pub accuracy: f64,
     /// The same of each class; NaN for a class without test examples.
     pub class_accuracy: Vec<f64>,
@@ -28,10 +28,10 @@ pub struct Scores {
     /// As `local`, of the algorithm's evaluations with a name, by that name.
     #[serde(default)]
     pub evaluations: BTreeMap<String, ClientSummary>,
-    /// Of each client and each domain, if it was asked for.
+    /// The scores of each client and each domain, if they were asked for.
     #[serde(default)]
     pub each: Option<ClientScores>,
-    /// Of the server's model, if there are two classes: the area under the ROC curve of the second one on the test
+    /// If there are two classes: the area under the ROC curve of the second one for the server's model on the test
     /// set. `None` where the test set has one class, or where outputs are not finite.
     #[serde(default)]
     pub auc: Option<f64>,
@@ -43,10 +43,10 @@ pub struct Scores {
     pub late_client: Option<f64>,
     /// BLEU-1 to BLEU-4, of models that describe images.
     pub bleu: Option<[f64; 4]>,
-    /// Of models that answer questions: the accuracy over all test questions, as VQA counts it.
+    /// For models that answer questions: the accuracy over all test questions, as VQA counts it.
     /// Questions that no class answers are wrong.
     pub vqa_accuracy: Option<f64>,
-    /// Of models of next characters: `e` to the power of their mean cross-entropy in nats.
+    /// For models of next characters: `e` to the power of their mean cross-entropy in nats.
     #[serde(default)]
     pub perplexity: Option<f64>,
     /// Clients whose own models could not be evaluated, because their party was away or failed.

@@ -57,7 +57,7 @@ impl Start {
         Ok(start)
     }
 
-    /// That of a run whose checkpoint this is; `None` if the checkpoint was written before there was this part.
+    /// The start of the run whose checkpoint this is; `None` if the checkpoint was written before there was this part.
     pub fn saved(archive: &Archive) -> Result<Option<Self>, ExperimentError> {
         Ok(archive.find(PART).map_err(CheckpointError::from)?)
     }

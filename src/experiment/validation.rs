@@ -8,7 +8,7 @@ use fedround_simulation::{RunError, Simulation};
 
 /// The examples that clients hold back.
 pub(super) struct ValidationSet {
-    /// Of all clients, one client's after another's.
+    /// The validation examples of all clients, one client's after another's.
     all: Examples,
     /// Each client's own, by its number.
     own: Vec<(usize, Examples)>,

@@ -35,9 +35,9 @@ pub enum ServerAppError {
     /// A program was compiled with other settings.
     #[error("the settings {expected:?} cannot be set, found {found:?}")]
     OtherSettings {
-        /// Those of the request.
+        /// The settings of the request.
         expected: LocalSgd,
-        /// Those of the program.
+        /// The settings of the program.
         found: LocalSgd,
     },
     /// There is nothing to train or to evaluate on.

@@ -62,7 +62,7 @@ pub enum StateDictError {
 }
 
 impl StateDict {
-    /// That of a program's model.
+    /// The state dictionary of a program's model.
     pub fn of(program: &Program) -> Self {
         let leaves = program.model().model().leaves().into_iter();
         let entry = |leaf: Leaf| Entry {

@@ -58,7 +58,7 @@ pub(super) struct Difference {
 }
 
 impl Terms {
-    /// Those of a run. A party with a dataset of its own deals it as it likes. Otherwise all examples are read, for
+    /// The terms of a run. A party with a dataset of its own deals it as it likes. Otherwise all examples are read, for
     /// their checksums.
     pub fn of(run: &Run, own_data: bool) -> Self {
         let (settings, data) = (run.settings(), run.data());

@@ -16,7 +16,7 @@ pub(super) struct InPasses {
 }
 
 impl InPasses {
-    /// Of the noise on sums over one cohort in a federation with so many clients; `None` of other cohorts.
+    /// The noise on sums over one cohort, in a federation with this number of clients; `None` for other cohorts.
     pub(super) fn of(joint: &[&Mechanism], clients: usize) -> Option<Self> {
         let mut size = None;
         let all = joint.iter().map(|mechanism| {

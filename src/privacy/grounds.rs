@@ -72,17 +72,17 @@ const IN_PASSES: &str = "  \
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Grounds {
-    /// Those of training with noise on the server. It hides a row.
+    /// Training with noise on the server. It hides a row.
     RowsOnServer,
-    /// Those of training with noise on clients. It hides a row of a client.
+    /// Training with noise on clients. It hides a row of a client.
     RowsOnClients,
-    /// Those of noise on a sum over a cohort. It hides all of a client's data.
+    /// Noise on a sum over a cohort. It hides all of a client's data.
     Cohort,
-    /// Those of noise on a sum over a cohort in passes. It hides all of a client's data.
+    /// Noise on a sum over a cohort in passes. It hides all of a client's data.
     CohortInPasses,
-    /// Those of noise that a round adds several times.
+    /// Noise that a round adds several times.
     Repeated,
-    /// Those of noise on a value or on rows that are released.
+    /// Noise on a value or on rows that are released.
     Release,
 }
 
@@ -96,7 +96,7 @@ impl Grounds {
         Self::Release,
     ];
 
-    /// Those of a mechanism, one or two.
+    /// The grounds of a mechanism, one or two.
     pub(super) fn of(mechanism: &Mechanism) -> Vec<Self> {
         let all = Self::ALL.into_iter();
         all.filter(|grounds| grounds.apply_to(mechanism)).collect()

@@ -23,7 +23,7 @@ pub enum Neighbours {
 }
 
 impl Neighbours {
-    /// Those of an ε over rounds of noise on sums over cohorts that are drawn so.
+    /// How neighbours differ for noise on sums over cohorts that are drawn so.
     pub(super) fn of_cohorts(sampling: Sampling) -> Self {
         match sampling {
             Sampling::Poisson => Self::ClientAbsent,
@@ -31,7 +31,7 @@ impl Neighbours {
         }
     }
 
-    /// Those of any other noise.
+    /// How neighbours differ for any other noise.
     pub(super) fn of(mechanism: &Mechanism) -> Self {
         match (mechanism.unit, mechanism.steps) {
             (Unit::Row, Some(_)) => Self::RowZeroed,

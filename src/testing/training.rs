@@ -83,9 +83,9 @@ pub enum Unlike {
     /// Their models have other parameters.
     #[error("expected the parameters {expected:?}, found {found:?}")]
     Parameters {
-        /// Those of the second algorithm.
+        /// The parameters of the second algorithm.
         expected: Vec<String>,
-        /// Those of the first.
+        /// The parameters of the first.
         found: Vec<String>,
     },
     /// Their parameters differ.

@@ -14,9 +14,9 @@ pub(super) struct Clock {
     pub first_round: f64,
     pub time_to_first_round: f64,
     pub wall: f64,
-    /// Of each timed round.
+    /// The seconds of each timed round.
     pub rounds: Vec<f64>,
-    /// Of the timed rounds.
+    /// The steps of all clients in the timed rounds.
     pub client_steps: u64,
     /// How often the timed rounds waited for what a GPU gives.
     pub reads: u64,

@@ -13,7 +13,7 @@ pub(crate) enum Counts {
 }
 
 impl Counts {
-    /// Those of runs, each once, in ascending order.
+    /// The counts of runs, each once, in ascending order.
     pub fn of(counts: impl Iterator<Item = usize>) -> Self {
         let mut all: Vec<usize> = counts.collect();
         all.sort_unstable();

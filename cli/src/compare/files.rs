@@ -23,7 +23,7 @@ struct Round<'a> {
     round: usize,
     /// All directions, all clients, with the rounds before it.
     bytes: u64,
-    /// Of what the algorithm trains.
+    /// The accuracy of what the algorithm trains.
     accuracy: Option<f64>,
     test_accuracy: Option<f64>,
     test_loss: Option<f64>,

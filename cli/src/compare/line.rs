@@ -64,7 +64,7 @@ pub(crate) struct Line {
     pub bytes_down: u64,
     #[serde(default)]
     pub bytes_across: u64,
-    /// Of training.
+    /// How long training took.
     #[serde(default)]
     pub seconds: f64,
     /// Bytes in all directions, of this round and of all rounds before it.

@@ -131,7 +131,7 @@ struct Begun {
     dir: Option<PathBuf>,
     /// Held by nobody else from here on. None where there is no folder yet.
     lock: Option<FolderLock>,
-    /// Of the runs that have ended, by cell.
+    /// The records of the runs that have ended, by cell.
     records: Vec<Option<Record>>,
 }
 

@@ -31,7 +31,7 @@ pub(crate) struct Comparison {
     #[serde(default)]
     pub target_of: Quantity,
     pub algorithms: Vec<Row>,
-    /// Of each algorithm from the first one, over seeds.
+    /// The difference of each algorithm from the first one, over seeds.
     #[serde(default)]
     pub differences: Vec<Difference>,
     /// All that were tried, where values of hyper-parameters are selected: `algorithms` has the best of
@@ -52,7 +52,7 @@ pub(crate) struct RunRow {
     pub seed: u64,
     pub status: String,
     pub rounds: Option<usize>,
-    /// Of what the algorithm trains, as `accuracy_of` says.
+    /// The accuracy of what the algorithm trains, as `accuracy_of` says.
     pub accuracy: Option<f64>,
     pub accuracy_of: Option<Models>,
     pub best_accuracy: Option<f64>,
@@ -69,7 +69,7 @@ pub(crate) struct RunRow {
     pub bytes_down: Option<u64>,
     /// From clients to other clients.
     pub bytes_across: Option<u64>,
-    /// Of training.
+    /// How long training took.
     pub seconds: Option<f64>,
     pub error: Option<String>,
     pub folder: String,

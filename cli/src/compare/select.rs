@@ -85,8 +85,8 @@ impl Entrant {
     }
 }
 
-/// Of each algorithm, whose runs `runs` gives by its number, the number of the candidate whose runs have the best mean accuracy on validation
-/// examples. A candidate with a run that failed or is not there is chosen only where all have one.
+/// For each algorithm, the number of the candidate whose runs have the best mean accuracy on validation examples.
+/// `runs` gives the runs of an algorithm by its number. A candidate with a run that failed or is not there is chosen only where all have one.
 pub(crate) fn choose<'r>(
     algorithms: &[Entrant],
     runs: impl Fn(usize) -> Vec<Option<&'r Record>>,

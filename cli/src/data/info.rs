@@ -16,14 +16,14 @@ use crate::files::json;
 use crate::terminal::table::{columns, wrapped};
 use crate::terminal::{bytes, grouped};
 
-/// So many of a list are printed.
+/// How many entries of a list are printed.
 const SHOWN: usize = 20;
 
 /// What a dataset holds.
 #[derive(Serialize)]
 struct Info {
     name: String,
-    /// Of a bundled dataset.
+    /// What a bundled dataset is.
     doc: Option<&'static str>,
     training: Split,
     test: Split,
@@ -47,7 +47,7 @@ struct Split {
 #[derive(Serialize)]
 struct ColumnInfo {
     name: String,
-    /// Of one example.
+    /// The shape of one example.
     shape: Vec<usize>,
     element: String,
 }

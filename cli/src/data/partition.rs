@@ -23,8 +23,9 @@ struct Dealt<'a> {
     data: String,
     partition: String,
     seed: u64,
-    /// Of the training set, and those of them that clients hold, each counted once.
+    /// How many examples the training set has.
     examples: usize,
+    /// How many of them clients hold, each counted once.
     held: usize,
     /// Names.
     classes: &'a [String],

@@ -12,7 +12,7 @@ use crate::drawing::contact_sheet::{self, Pixels};
 use crate::error::{CliError, at_least_one};
 use crate::files::json;
 
-/// So many numbers of an example are printed.
+/// How many numbers of an example are printed.
 const SHOWN: usize = 12;
 /// The classes that get a row.
 const ROWS: usize = 20;

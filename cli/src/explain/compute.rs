@@ -52,7 +52,7 @@ struct Totals {
     /// For a client of each cohort.
     clients: Vec<(Option<Value>, Total)>,
     server: Total,
-    /// Of what the server computes for each client.
+    /// What the server computes for each client.
     for_each: Total,
 }
 

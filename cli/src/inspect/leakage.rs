@@ -22,9 +22,9 @@ const SIDE: usize = 8;
 /// Images that were shared beside those that they are of.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Images {
-    /// The mean over examples, in decibels.
+    /// The peak signal-to-noise ratio, the mean over examples, in decibels.
     pub psnr: f64,
-    /// Of images reduced to 8x8 means a plane.
+    /// The Fréchet distance of images that are reduced to 8x8 means a plane.
     pub frechet: Option<f64>,
 }
 

@@ -24,9 +24,9 @@ pub(super) struct Weighing {
     pub rounds: usize,
     /// The mean over rounds of the number of clients.
     pub clients: f64,
-    /// Of the least part in a round, times its clients: 1 where all weigh alike.
+    /// The smallest weight in a round times the number of its clients: 1 where all weigh alike.
     pub least: f64,
-    /// Of the largest, likewise.
+    /// The largest weight, in the same way.
     pub most: f64,
 }
 

@@ -18,7 +18,7 @@ use super::mean_weights::{Weight, weights};
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Round {
     pub round: usize,
-    /// Of the algorithm, from 1.
+    /// The phase of the algorithm, from 1.
     pub phase: usize,
     pub train_loss: f64,
     pub bytes_up: u64,
@@ -60,15 +60,15 @@ pub(super) struct Shared {
 #[derive(Default)]
 pub(super) struct Observations {
     pub rounds: Vec<Round>,
-    /// Of uploads by two clients or more.
+    /// How far uploads by two clients or more were apart.
     pub spreads: Vec<Spread>,
-    /// Of clients in means that the server weighs.
+    /// The weights of clients in means that the server weighs.
     pub weights: Vec<Weight>,
     /// Clients that sent parameters in the last phase.
     pub trained: BTreeSet<usize>,
-    /// By phase and value.
+    /// What was shared, by phase and value.
     shared: BTreeMap<(usize, Value), Shared>,
-    /// Of the round that runs: by value, with how many clients sent it.
+    /// The models of the round that runs, by value, with the number of clients that sent each.
     models: BTreeMap<Value, (usize, RunningVariance)>,
     senders: BTreeSet<usize>,
     rows: BTreeMap<Value, Vec<ServerObservation>>,
@@ -151,7 +151,7 @@ impl Observations {
         Ok(())
     }
 
-    /// Of each upload, how far it was apart in the last round in which it was sent.
+    /// For each upload, how far its values were apart in the last round in which it was sent.
     pub fn last_spreads(&self) -> Vec<Spread> {
         let last: BTreeMap<&str, &Spread> =
             self.spreads.iter().map(|s| (s.sent.as_str(), s)).collect();

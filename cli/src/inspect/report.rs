@@ -26,14 +26,14 @@ const WEIGHTS: &str = "weights.csv";
 pub(super) struct Report {
     pub spec: String,
     pub phases: Vec<Phase>,
-    /// Of each upload of parameters, in the last round in which two clients or more sent it.
+    /// How far uploads of parameters were apart, each in the last round in which two clients or more sent it.
     pub spreads: Vec<Spread>,
-    /// Of clients in means that the server weighs.
+    /// The weights of clients in means that the server weighs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub weights: Vec<Weighing>,
     pub shared: Vec<Entry>,
     pub correlations: Vec<Correlation>,
-    /// Of each protected attribute, by adversaries.
+    /// What adversaries find of each protected attribute.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub adversary: Vec<AttributeAuc>,
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -22,11 +22,11 @@ pub(super) struct Phase {
     pub bytes_down: u64,
     /// Between clients.
     pub bytes_across: u64,
-    /// Of all directions of the last phase.
+    /// The bytes of the last phase in all directions.
     pub of_last: f64,
 }
 
-/// Of each phase, whether the run reached it or not.
+/// The traffic of each phase, whether the run reached it or not.
 pub(super) fn phases(subject: &Subject<'_>) -> Vec<Phase> {
     let named = marks(subject.run.simulation().program());
     let mut all: Vec<Phase> = vec![];

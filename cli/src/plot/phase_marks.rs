@@ -21,7 +21,7 @@ pub(crate) struct PhaseMark {
 }
 
 impl PhaseMark {
-    /// Of rounds in order, each with its phase; none of an algorithm without phases.
+    /// The marks of rounds in order, each with its phase; none for an algorithm without phases.
     pub fn of<'n>(rounds: impl Iterator<Item = (usize, Option<&'n str>)>) -> Vec<Self> {
         let mut marks: Vec<Self> = vec![];
         for (round, phase) in rounds {

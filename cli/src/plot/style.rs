@@ -37,7 +37,7 @@ pub(crate) struct LineStyle {
 }
 
 impl LineStyle {
-    /// Of the `i`-th line: after ten lines colours return with other dashes.
+    /// The style of the `i`-th line: after ten lines colours return with other dashes.
     pub fn nth(i: usize) -> Self {
         Self {
             colour: COLOURS[i % COLOURS.len()],

@@ -119,7 +119,7 @@ pub(super) fn sections(groups: &[Group], counted: Counted) -> Vec<Markup> {
         .collect()
 }
 
-/// Of each evaluation with a name; nothing where no algorithm has one.
+/// A part on each evaluation with a name; nothing where no algorithm has one.
 fn evaluations(groups: &[Group], counted: Counted) -> Option<Markup> {
     let row = |name: String| {
         let own = groups.iter().map(|group| {

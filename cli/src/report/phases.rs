@@ -6,13 +6,13 @@ use super::charts::Group;
 use crate::compare::Record;
 use crate::plot::PhaseMark;
 
-/// Those of a run; none where its algorithm has no phases.
+/// The marks of a run's phases; none where its algorithm has no phases.
 pub(super) fn of_run(run: &Record) -> Vec<PhaseMark> {
     let rounds = run.lines.iter();
     PhaseMark::of(rounds.map(|line| (line.round, line.phase.as_deref())))
 }
 
-/// Those of all algorithms but the first phases, which begin where the axis does. A name is that of the
+/// The marks of all algorithms' phases but the first ones, which begin where the axis does. A name is that of the
 /// phase, after those of the algorithms that have it if others with phases do not.
 pub(super) fn of_groups(groups: &[Group]) -> Vec<PhaseMark> {
     let mut owners: BTreeMap<(usize, String), Vec<&str>> = BTreeMap::new();

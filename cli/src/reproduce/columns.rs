@@ -76,7 +76,7 @@ pub(super) enum Unit {
     /// Percentage points more or fewer.
     Points,
     Rounds,
-    /// Of no unit, or of one that its measure names.
+    /// A number without a unit, or with one that its measure names.
     Number,
     /// Large.
     Count,

@@ -37,7 +37,7 @@ pub(super) struct Plan {
 pub(super) struct Entrant {
     pub setting: usize,
     pub method: usize,
-    /// Of all its runs but for the seed.
+    /// The settings of all its runs, but for the seed.
     pub settings: Settings,
     /// What they are at full scale.
     pub full: Settings,

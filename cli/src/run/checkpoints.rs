@@ -24,7 +24,7 @@ const COMMAND: &str = "command";
 const KEPT: usize = 2;
 /// Checkpoints take at most one part in so many of a run's time.
 const SHARE: u32 = 50;
-/// Of runs whose checkpoints cost nothing.
+/// The least time between checkpoints, which counts where they cost nothing.
 const LEAST: Duration = Duration::from_secs(10);
 
 /// What resuming needs besides the run.
@@ -34,7 +34,7 @@ pub(crate) struct CommandState {
     pub run: RunId,
     /// `config.toml`.
     pub config: String,
-    /// Of all processes until then.
+    /// How long all processes until then took together.
     pub seconds: f64,
 }
 
@@ -45,14 +45,14 @@ pub(super) struct Checkpoints {
     /// The round of the last one.
     round: usize,
     at: Instant,
-    /// Of the last one.
+    /// How long the last one took.
     cost: Duration,
-    /// Of all that this process wrote.
+    /// How long all that this process wrote took.
     total: Duration,
 }
 
 impl Checkpoints {
-    /// Those of a run folder, of which the last one is of `round`.
+    /// The checkpoints of a run folder, of which the last one is of `round`.
     pub fn new(folder: &Path, every: CheckpointEvery, round: usize) -> Self {
         Self {
             dir: folder.join(CHECKPOINTS),

@@ -35,7 +35,7 @@ pub(super) const LAST: &str = "model-last.safetensors";
 pub(super) const ADAPTERS: &str = "adapters.safetensors";
 /// The folder of the clients' own models, where they have some.
 pub(crate) const CLIENTS: &str = "clients";
-/// Those of the last round, where `clients` has those of the best one.
+/// The clients' models after the last round, where `clients` has those of the best one.
 pub(super) const LAST_CLIENTS: &str = "clients-last";
 /// Accuracies and losses over rounds.
 const CURVES: &str = "curves.svg";

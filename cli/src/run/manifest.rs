@@ -22,7 +22,7 @@ use crate::files::digest;
 use crate::files::{json, read_if_there, write_text};
 use crate::terminal::tell;
 
-/// Of its format.
+/// The version of the manifest's format.
 const VERSION: u32 = 1;
 
 /// `manifest.json`.

@@ -58,7 +58,7 @@ impl Progress {
         Self::new(settings.rounds, 1, quiet)
     }
 
-    /// Of `runs` runs of so many rounds together.
+    /// The progress of `runs` runs, which have this number of rounds together.
     pub fn new(rounds: usize, runs: usize, quiet: bool) -> Self {
         let show = match (quiet, stderr().is_terminal()) {
             (true, _) => Show::Nothing,

@@ -51,7 +51,7 @@ pub(super) struct Tracker {
     kind: Track,
     path: PathBuf,
     file: RefCell<File>,
-    /// Of the last event.
+    /// The time of the last event.
     wall_time: Cell<f64>,
 }
 

@@ -98,7 +98,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Of a run that begins now.
+    /// The clock of a run that begins now.
     pub fn start() -> Self {
         Self {
             started: Instant::now(),

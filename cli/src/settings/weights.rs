@@ -97,7 +97,7 @@ pub(crate) struct LoadedWeights {
 }
 
 impl LoadedWeights {
-    /// That of a run, if it starts from such a file.
+    /// What a run took from its file of weights, if it starts from one.
     pub fn of(run: &Run) -> Option<Self> {
         let file = run.settings().weights.as_ref()?;
         let states = run.loaded_server_states();

@@ -45,7 +45,7 @@ impl Signal {
         }
     }
 
-    /// Of a process that it stopped, as shells have it.
+    /// The exit code of a process that the signal stopped, as shells have it.
     pub fn exit_code(self) -> ExitCode {
         ExitCode::from(self.status())
     }

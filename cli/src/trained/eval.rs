@@ -21,7 +21,7 @@ use crate::terminal::{nats, percent, print, tell};
 struct Report {
     run: String,
     data: String,
-    /// Of the test set.
+    /// How many examples the test set has.
     examples: usize,
     /// The server's model on the test set, where it is asked for and was trained.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -29,7 +29,8 @@ struct Report {
     /// A client's own model on its own test examples.
     #[serde(skip_serializing_if = "Option::is_none")]
     client: Option<OfClient>,
-    /// Of the accuracies below, where there are several. On the clients' own examples without the late client.
+    /// The mean and the spread of the accuracies below, where there are several: those on the clients' own examples,
+    /// without the late client.
     #[serde(skip_serializing_if = "Option::is_none")]
     clients: Option<ClientSummary>,
     /// By the client's number; `null` where a client has no test examples, or never took part.

@@ -50,7 +50,7 @@ impl ExportFormat {
         }
     }
 
-    /// That of a file's name, if it is one.
+    /// The format that a file's name stands for, if it does.
     fn named(file: &Path) -> Option<Self> {
         let ending = file.extension()?.to_str()?.to_ascii_lowercase();
         match ending.as_str() {

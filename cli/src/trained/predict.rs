@@ -23,7 +23,7 @@ use crate::terminal::{print, tell};
 #[derive(Debug, Serialize)]
 struct Prediction {
     file: String,
-    /// Of a CSV file, from 1.
+    /// The row of a CSV file, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     row: Option<usize>,
     class: String,

@@ -21,7 +21,7 @@ pub struct Disentangler {
 }
 
 impl Disentangler {
-    /// Of representations of a size, which each half has, too.
+    /// The network for representations of a size. Each of its halves gives as many numbers.
     pub fn new(features: usize, device: &Device) -> Self {
         let half = || Mlp::new(&[features; 3], device);
         Self {

@@ -19,7 +19,7 @@ pub struct ImageDecoder {
 }
 
 impl ImageDecoder {
-    /// Of images of a shape.
+    /// The network for images of a shape.
     pub fn new(features: usize, image: [usize; 3], device: &Device) -> Self {
         let pixels = image.iter().product();
         Self {

@@ -68,7 +68,7 @@ pub struct Beam<S> {
 }
 
 impl<S: Clone> Beam<S> {
-    /// Of so many captions at most, at least one.
+    /// A search that keeps this number of captions at most, and at least one.
     pub fn new(words: Words, width: usize, start: S) -> Self {
         Self {
             words,

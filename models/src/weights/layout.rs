@@ -10,7 +10,7 @@ use crate::{Layer, Leaf};
 pub enum Layout {
     /// Our own: a run's `model.safetensors`, and files of burn.
     Fedround,
-    /// That of a `state_dict`.
+    /// The layout of PyTorch's `state_dict`.
     PyTorch,
 }
 

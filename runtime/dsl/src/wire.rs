@@ -189,7 +189,7 @@ macro_rules! tuple {
         impl<$($ty: Wire + Upload),*> Upload for ($($ty,)*) {}
     };
 }
-/// Of two values up to all of them.
+/// Implements the traits for tuples of two values up to all that are listed.
 macro_rules! tuples {
     ($($head:ident $i:tt),*;) => {
         tuple!($($head $i),*);

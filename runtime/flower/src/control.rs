@@ -30,7 +30,7 @@ pub struct RunInfo {
     pub id: RunId,
     /// `pending`, `starting`, `running` or `finished`.
     pub status: String,
-    /// Of a finished run, `completed`, `failed` or `stopped`.
+    /// How a finished run ended: `completed`, `failed` or `stopped`.
     pub sub_status: String,
     /// Why it failed, if it did.
     pub details: String,

@@ -13,7 +13,7 @@ pub struct LoopCount {
 }
 
 impl LoopCount {
-    /// Of code without a loop around it.
+    /// The count of code without a loop around it.
     pub(crate) const ONCE: Self = Self {
         times: 1,
         batches: vec![],
@@ -40,7 +40,7 @@ impl LoopCount {
     }
 
     /// Enters the code of an op, whose operands are counts by their positions; `None` if a loop's are not known.
-    /// Of a loop over rows it counts the epochs alone: how many rows there are depends on the rows.
+    /// For a loop over rows it counts the epochs alone: how many rows there are depends on the rows.
     pub(crate) fn enter(&mut self, op: &OptOp, count: impl Fn(usize) -> Option<u64>) -> Option<()> {
         match op {
             OptOp::Repeat | OptOp::ForRows(_) => self.times = self.times.saturating_mul(count(0)?),

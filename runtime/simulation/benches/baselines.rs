@@ -28,7 +28,7 @@ const TASK: Task = Task {
     classes: 10,
 };
 const CLIENTS: usize = 2;
-/// Of each client, as of 100 clients with MNIST.
+/// The examples of each client, as 100 clients with MNIST have them.
 const EXAMPLES: usize = 600;
 
 fn main() {

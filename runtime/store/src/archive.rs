@@ -24,7 +24,7 @@ use crate::atomic::write_atomically;
 use crate::error::StoreError;
 
 const MAGIC: &[u8; 8] = b"FEDROUND";
-/// Of the layout above. What parts hold has versions of its own.
+/// The version of the layout above. What parts hold has versions of its own.
 const VERSION: u32 = 1;
 /// Bytes before the table.
 const HEADER: usize = 8 + 4 + 8 + 32;

@@ -87,7 +87,7 @@ pub struct FlowerParties {
 }
 
 impl FlowerParties {
-    /// Those of a run, which this process coordinates, for the program with this
+    /// The parties of a run, which this process coordinates, for the program with this
     /// [hash](fedround_simulation::Simulation::graph_hash). `notify` is shown who comes and goes.
     pub fn new(
         coordinator: Coordinator,

@@ -27,6 +27,6 @@ pub enum Notice {
     Refused(u64, String),
     /// A party did not do what it was asked, and why. Its clients are left out of the round.
     Failed(u64, String),
-    /// So many parties are online, and so many are waited for.
+    /// The first number of parties are online, and the coordinator waits for the second.
     Waiting(usize, usize),
 }

@@ -38,9 +38,9 @@ pub(crate) struct Membership {
 pub(crate) struct Told {
     /// What the shadow model was trained on.
     pub by: String,
-    /// Of the members, the share that is told to be some.
+    /// The share of the members that is told to be some.
     pub recall: f64,
-    /// Of what is told to be a member, the share that is.
+    /// The share of what is told to be a member that is one.
     pub precision: f64,
 }
 

@@ -12,9 +12,9 @@ use super::{Dataset, Examples};
 /// folder may be moved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DataDigest {
-    /// Of the training examples.
+    /// The digest of the training examples.
     pub train: String,
-    /// Of the test examples.
+    /// The digest of the test examples.
     pub test: String,
 }
 

@@ -101,7 +101,7 @@ pub enum ColumnError {
     TestColumns {
         /// The first column of the training examples that differs.
         expected: String,
-        /// That of the test examples.
+        /// The column of the test examples in its place.
         found: String,
     },
     /// Groups do not match the examples.

@@ -200,7 +200,7 @@ impl DataSource for String {
     }
 }
 
-/// As of a [`String`].
+/// The same as for a [`String`].
 impl DataSource for &'static str {
     fn name(&self) -> String {
         (*self).to_owned()

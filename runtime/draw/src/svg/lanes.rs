@@ -30,7 +30,7 @@ pub struct Phase<'m> {
     pub title: Option<&'m str>,
     /// Its round.
     pub module: &'m Module,
-    /// As of [`module`].
+    /// How the parameters are counted, as for [`module`].
     pub parameters: Option<Count<'m>>,
 }
 

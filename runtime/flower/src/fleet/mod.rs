@@ -31,7 +31,7 @@ pub struct Party {
     settings: PartySettings,
     /// Replies that the coordinator may not have pulled yet.
     open_replies: Vec<OpenReply>,
-    /// Of requests.
+    /// How often requests are asked for.
     pace: Pace,
 }
 

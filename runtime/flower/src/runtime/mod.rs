@@ -44,7 +44,7 @@ pub struct Coordinator {
     failed: VecDeque<Reply>,
     /// Replies that were pulled together with others.
     pulled: VecDeque<Reply>,
-    /// Of replies.
+    /// How often replies are asked for.
     pace: Pace,
 }
 

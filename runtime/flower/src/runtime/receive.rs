@@ -16,9 +16,9 @@ use crate::payload::Payload;
 use crate::wire::message::{Error, Message, ObjectTree};
 use crate::wire::runtime::{PullAppMessagesRequest, PullAppMessagesResponse};
 
-/// So many replies are asked for in one call: their envelopes come all at once.
+/// How many replies are asked for in one call. Their envelopes come all at once.
 const ASKED: usize = 64;
-/// So many replies are pulled at the same time, if each is small.
+/// How many replies are pulled at the same time, if each is small.
 const TOGETHER: usize = 4;
 
 /// A reply that the SuperLink handed out.

@@ -4,7 +4,7 @@ use super::transform::{PATCH, tile};
 use crate::shape::Sizes;
 
 /// The cost of a multiplication of transformed values. The unit of all costs is a multiplication of an exact convolution.
-/// Those of transformed values cost more, because their sums are shorter and their operands come from the second-level
+/// It is more than 1, because the sums of such products are shorter, and their operands come from the second-level
 /// cache.
 const PRODUCT_COST: f64 = 1.3;
 

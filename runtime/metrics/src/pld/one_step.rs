@@ -23,7 +23,7 @@ static KNOWN: Mutex<Known> = Mutex::new(vec![]);
 /// The losses of one step, for their sums.
 pub(super) struct OneStep {
     losses: Losses,
-    /// Of some exponents, the [`Losses::growth`] of losses with the other sign and with their own. One step alone
+    /// For some exponents, the [`Losses::growth`] of losses with the other sign and with their own. One step alone
     /// does not need it.
     growth: OnceLock<Vec<(f64, [f64; 2])>>,
 }

@@ -20,7 +20,7 @@ pub(super) struct Reads {
 }
 
 impl Reads {
-    /// Those of a map's code.
+    /// What the code of a map reads.
     pub fn of(schedule: &Schedule, body: &Block) -> Self {
         let mut this = Self::default();
         this.block(schedule, body);

@@ -21,7 +21,7 @@ pub struct Runs {
     /// The batch size of the innermost loop over rows around it. How often that runs depends on the rows:
     /// `loops` has its epochs alone.
     pub rows: Option<u64>,
-    /// Of client code, a value of the clients that run it. Its cohort is theirs.
+    /// For client code, a value of the clients that run it. Its cohort is theirs.
     pub clients_of: Option<Value>,
 }
 

@@ -32,7 +32,7 @@ pub struct Evaluation {
     /// The class of each example's largest logit, in the order of the examples; `u16::MAX` where a logit is not a
     /// number. Empty for a language model.
     pub predictions: Vec<u16>,
-    /// Of a classifier of two classes: by how much each example's logit of the second class is larger than that of the
+    /// For a classifier of two classes: by how much each example's logit of the second class is larger than that of the
     /// first, in the order of the examples. Otherwise empty.
     pub margins: Vec<f32>,
 }

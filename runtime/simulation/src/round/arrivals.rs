@@ -25,8 +25,8 @@ impl Server<'_> {
     }
 
     /// `fed.arrivals`: lets clients begin until the wanted number is in flight, and waits for a buffer of updates.
-    /// Of updates that arrive at the same time, those of clients that began earlier come first, and then those of
-    /// clients with lower numbers.
+    /// If updates arrive at the same time, clients that began earlier come first, and then clients with lower
+    /// numbers.
     pub(super) fn arrivals(&mut self, op: &Op) -> Result<RuntimeValue, RunError> {
         let (in_flight, buffer) = self.counts(op)?;
         self.begin(in_flight.max(buffer));

@@ -32,7 +32,7 @@ impl CommittedStates {
         })
     }
 
-    /// Those of some states that only the file has. They are to be read ahead from now on.
+    /// The states, of those asked for, that only the file has. They are to be read ahead from now on.
     pub(super) fn to_read_ahead(&self, keys: impl Iterator<Item = Key>) -> Vec<Key> {
         let mut inner = self.lock();
         if !inner.stored {

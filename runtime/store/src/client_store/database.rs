@@ -26,7 +26,7 @@ pub(super) const VERSIONS: TableDefinition<Owner, Vec<u64>> = TableDefinition::n
 pub(super) const SUPERSEDED: TableDefinition<Owner, ()> = TableDefinition::new("superseded");
 /// The checkpoints, ascending: round and history.
 const CHECKPOINTS: TableDefinition<u64, [u8; 32]> = TableDefinition::new("checkpoints");
-/// Of the whole store.
+/// The table with what is known of the whole store.
 const ABOUT: TableDefinition<&str, &[u8]> = TableDefinition::new("about");
 
 /// What [`ABOUT`] has under these names.
@@ -120,7 +120,7 @@ impl Handle {
         Self::checked(Opened::ReadOnly(opened), path)
     }
 
-    /// Of the format that this version knows.
+    /// The database, if its format is one that this version knows.
     fn checked(opened: Opened, path: &Path) -> Result<Self, ClientStoreError> {
         let this = Self {
             opened: Some(opened),

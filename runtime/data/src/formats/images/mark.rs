@@ -6,7 +6,7 @@ use std::path::Path;
 
 use md5::{Digest, Md5};
 
-/// So many bytes are read at each end of a file.
+/// How many bytes are read at each end of a file.
 const END: u64 = 4096;
 
 /// A digest of a file's size and of its first and last bytes. All bytes of a large set of images would take as long as

@@ -32,7 +32,7 @@ pub(super) fn column(
 
 /// How an array holds its examples.
 struct Layout {
-    /// Of an example, with its channels first.
+    /// The shape of an example, with its channels first.
     shape: Vec<usize>,
     /// Whether the array has an example's channels last.
     channels_last: bool,

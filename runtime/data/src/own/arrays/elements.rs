@@ -6,7 +6,7 @@ use crate::own::NumberScale;
 pub(super) enum Elements {
     Bytes(Vec<u8>),
     Integers(Vec<i64>),
-    /// Of half and of single precision.
+    /// Numbers of half or single precision.
     Floats(Vec<f32>),
     Doubles(Vec<f64>),
     Texts(Vec<String>),

@@ -7,7 +7,7 @@ use crate::own::normalize::{of_channels, sample};
 use crate::own::{Broken, ReadOptions};
 use crate::{DataError, ImageFiles};
 
-/// So many images are looked at.
+/// The largest number of images that are looked at.
 const SAMPLE: usize = 100;
 /// Images that agree in size keep it up to this many pixels a side.
 const LARGEST: usize = 128;

@@ -215,7 +215,7 @@ impl Roles {
             .filter_map(|(column, what)| Some((column?, what)))
     }
 
-    /// Those of them in which a row has no value.
+    /// The used columns in which a row has no value.
     fn gaps(&self, row: &sheet::Row<'_>) -> impl Iterator<Item = usize> {
         self.used()
             .filter(move |&column| row.value(column).is_none())

@@ -13,7 +13,7 @@ const MOST_TEXTS: usize = 256;
 /// The largest number of distinct values of a target that holds fractions.
 const MOST_FRACTIONS: usize = 20;
 
-/// So many rows, each with another whole number, may be numbered by them.
+/// From this many rows on, a column with another whole number in each row may be their numbering.
 const FEWEST_IDS: usize = 20;
 
 /// What the rows have in each column: in the target those of all tables, and in inputs those of the first one,

@@ -32,7 +32,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// That of a file by its name: CSV, unless it ends in `.parquet`.
+    /// The format of a file by its name: CSV, unless it ends in `.parquet`.
     pub fn of(path: &Path) -> Self {
         match path.extension().is_some_and(|e| e == "parquet") {
             true => Self::Parquet,

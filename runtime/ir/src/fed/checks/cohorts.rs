@@ -28,7 +28,7 @@ enum Cohort {
 #[derive(Default)]
 struct Walk {
     of: HashMap<Value, Cohort>,
-    /// Of each visit, the cohort whose values go on it.
+    /// For each visit, the cohort whose values go on it.
     visitors: HashMap<Value, Cohort>,
     /// The cohort of the arrivals.
     arrivals: Option<Value>,

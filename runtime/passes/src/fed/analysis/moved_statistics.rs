@@ -64,7 +64,7 @@ impl Models {
         }
     }
 
-    /// Those of `a + by · b`.
+    /// The statistics of `a + by · b`.
     fn plus(self, by: f64, other: Self) -> Self {
         match (self, other) {
             (a, Self::Zero) => a,

@@ -27,7 +27,7 @@ pub(super) struct Exchanges<'m> {
 }
 
 impl<'m> Exchanges<'m> {
-    /// Of a linked module.
+    /// The exchanges of a linked module.
     pub(super) fn of(module: &'m Module) -> Self {
         let mut this = Self {
             known: ConstEval::of(module),

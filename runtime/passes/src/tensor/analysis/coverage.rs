@@ -262,8 +262,8 @@ mod tests {
         }
     }
 
-    /// Of the ops that models and losses are traced to, and of those that gradients are made of,
-    /// each can be differentiated.
+    /// Each op that models and losses are traced to can be differentiated, and each that gradients are made
+    /// of.
     #[test]
     fn only_what_fusion_makes_has_no_gradient() {
         let all = coverage().unwrap();

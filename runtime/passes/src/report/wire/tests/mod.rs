@@ -262,7 +262,7 @@ fn what_a_loop_of_the_server_sends_is_sent_in_each_turn() {
     assert!(text.contains("exchanges: 4 a round"), "{text}");
 }
 
-/// So many turns that they are not followed one by one.
+/// There are so many turns that they are not followed one by one.
 #[test]
 fn a_long_loop_is_counted_too() {
     let rows = of(|server, w| {

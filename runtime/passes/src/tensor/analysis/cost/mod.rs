@@ -85,11 +85,11 @@ pub(super) enum Class {
     Move,
     /// As [`Class::Move`], of the elements of the result alone.
     Pick,
-    /// So many FLOPs for each element of the result; may be written in place.
+    /// This number of FLOPs for each element of the result; may be written in place.
     Map(u64),
     /// As [`Class::Map`], of the first operand, to which something is added.
     Update,
-    /// So many FLOPs for each element of the first operand.
+    /// This number of FLOPs for each element of the first operand.
     Reduce(u64),
     /// Sums of products, a number of them for each result.
     Product,

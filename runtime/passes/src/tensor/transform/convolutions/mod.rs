@@ -113,7 +113,7 @@ struct Sizes {
 }
 
 impl Sizes {
-    /// Of a node, whose result and factors are those that the dialect says.
+    /// The sizes of a convolution by its node, whose result and factors are those that the dialect says.
     fn of(new: &Growing, node: &Node) -> Option<Self> {
         let operand = |i: usize| -> Option<[usize; 4]> { four(new.shape(*node.ins.get(i)?)) };
         let (options, x, w) = match &node.op {

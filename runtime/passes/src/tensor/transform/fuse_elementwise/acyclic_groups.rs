@@ -26,7 +26,7 @@ enum Obstacle {
 pub(super) struct AcyclicGroups {
     /// A node of the same group, nearer to the root.
     parent: Vec<usize>,
-    /// Of each root: the number of nodes, the first node, and the edges to and from the group.
+    /// For each root: the number of nodes, the first node, and the edges to and from the group.
     size: Vec<usize>,
     first: Vec<usize>,
     reads: Vec<Vec<Edge>>,
