@@ -1,6 +1,8 @@
 //! Short runs for tests of own algorithms, and their comparison.
 
 use fedround::algorithms::{FedAvg, FedProx};
+use fedround::experiment::{Observer, Warning};
+use fedround::prelude::*;
 use fedround::testing::{Trained, Unlike, assert_trains_alike, compare, experiment, train};
 
 fn fed_avg(lr: f32) -> FedAvg {
@@ -78,4 +80,40 @@ fn an_experiment_may_be_another() {
     assert_eq!(trained.weights.len(), 199_210);
     let losses = train(fed_avg(0.1), 20).unwrap().losses;
     assert!(losses[19] < losses[0], "{losses:?}");
+}
+
+/// Rounds that give back the model as it came.
+#[derive(Hyper, Debug, Clone)]
+struct Idle<A = FedAvg> {
+    /// What would train it.
+    base: A,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for Idle<A> {
+    fn round(&self, _: &ServerCx, w: Server<Params>) -> Server<Params> {
+        w
+    }
+}
+
+/// What an observer was warned of.
+#[derive(Default)]
+struct Told(Vec<Warning>);
+
+impl Observer for Told {
+    fn warned(&mut self, warning: &Warning) {
+        self.0.push(warning.clone());
+    }
+}
+
+#[test]
+fn an_observer_is_warned_before_the_first_round() {
+    let warned = |experiment: fedround::Experiment| {
+        let mut told = Told::default();
+        experiment.run_observed(1, &mut told).unwrap();
+        told.0
+    };
+    let idle = warned(experiment(Idle { base: fed_avg(0.1) }));
+    assert!(idle.contains(&Warning::TrainsNothing), "{idle:?}");
+    assert_eq!(warned(experiment(fed_avg(0.1))), []);
 }

@@ -42,7 +42,7 @@ pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<E
     let state = &args.state;
     // A folder is made once it is known that the algorithm can run.
     let held = lock_if_there(state)?;
-    let found = last_checkpoint(state)?;
+    let (found, begun) = (last_checkpoint(state)?, last_begun(state)?);
     if found.is_some() {
         check_unchanged(state, settings.data.name(), &data)?;
     }
@@ -99,7 +99,7 @@ pub(crate) fn coordinator(catalog: &Catalog, args: &CoordinatorArgs) -> Result<E
         // Again, for what parties are still to be told.
         job.restore(&found.archive)?;
     }
-    job.skip_begun(last_begun(state)?);
+    job.skip_begun(begun);
     let (folder, before) = open(&job, state, lock, found.as_ref())?;
     clock.before = before;
     let parameters = job.program().parameter_count();

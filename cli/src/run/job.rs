@@ -134,7 +134,7 @@ impl Job {
         Ok(self.run.restore(archive)?)
     }
 
-    /// Skips a round that another process has begun, if noise was told in it. `begun` is the last such round.
+    /// Skips the rounds up to `begun`, the last one that another process has begun and in which noise was told.
     #[cfg(feature = "flower")]
     pub(crate) fn skip_begun(&mut self, begun: usize) {
         self.run.skip_until(begun);
