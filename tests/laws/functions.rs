@@ -88,7 +88,10 @@ fn compiled(algorithm: &dyn Algorithm, model: &str) -> Result<Program, String> {
     let built = find(model).unwrap().build(GREY, &Device::default());
     let per_example = |z: Tensor<2>| z.sum_dim(1).squeeze_dim::<1>(1);
     let losses = Losses::default().with("agreement", agreement);
+    let quotient =
+        |z: Tensor<2>, y: Tensor<1, Int>| z.mean() * (y.clone() / (y + 1)).float().mean();
     let losses = losses.with("per example", per_example);
+    let losses = losses.with("quotient", quotient);
     let tracer = TracedModel::new(model, built.unwrap(), GREY, losses);
     Program::compile(algorithm, tracer).map_err(|e| e.to_string())
 }
@@ -235,6 +238,20 @@ impl<A: Algorithm> Algorithm for PerExample<A> {
     }
 }
 
+/// A loss with an operation on integers that the compiler has on floats only.
+#[derive(Hyper, Debug, Clone)]
+pub struct Quotient<A = FedAvg> {
+    /// What trains.
+    pub base: A,
+}
+
+#[federated(base = base)]
+impl<A: Algorithm> Algorithm for Quotient<A> {
+    fn loss(&self, k: &ClientCx, w: &Params, b: &Batch) -> Scalar {
+        loss("quotient", (&k.forward(w, &b.x), &b.y))
+    }
+}
+
 /// Reads a column that images do not have.
 #[derive(Hyper, Debug, Clone)]
 pub struct Words<A = FedAvg> {
@@ -268,6 +285,12 @@ fn wrong_calls_say_what_there_is() {
     expect(
         error(&PerExample { base: base() }),
         "loss `per example` gives a tensor of shape [8], expected one number, of shape [1]; end it in `.mean()`",
+    );
+    let ill_typed = error(&Quotient { base: base() });
+    assert!(ill_typed.contains("functions.rs:") && !ill_typed.contains("import"));
+    expect(
+        ill_typed,
+        "loss `quotient` cannot be compiled: `tensor.div` expected",
     );
     expect(
         error(&Words { base: base() }),
