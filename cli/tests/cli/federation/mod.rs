@@ -164,8 +164,11 @@ fn other_programs_are_refused(server: &SuperLink) {
     assert!(text.contains("the coordinator runs the program"), "{text}");
 }
 
+/// A federation with its name.
+type Scenario<'a> = (&'a str, &'a dyn Fn(&SuperLink));
+
 /// Runs federations on a SuperLink, one after another: parties of all would be asked by every coordinator.
-fn scenarios(all: &[(&str, &dyn Fn(&SuperLink))]) {
+fn scenarios(all: &[Scenario<'_>]) {
     let Some(programs) = flower() else { return };
     let server = SuperLink::open(&programs);
     for (name, run) in all {
