@@ -137,7 +137,7 @@ pub enum CallError {
         /// Kind and shape.
         found: String,
     },
-    /// A registered loss gives a number for each example, for instance.
+    /// A registered loss gives several numbers, such as one for each example.
     #[error(
         "loss `{name}` gives a tensor of shape [{numbers}], expected one number, of shape [1]; end it in `.mean()` or `.sum()`"
     )]

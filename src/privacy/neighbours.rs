@@ -1,4 +1,4 @@
-//! What differs between the two federations that a guarantee makes alike.
+//! How the two federations differ that a guarantee makes hard to tell apart.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use fedround_metrics::accountant::Sampling;
 use fedround_passes::fed::{Mechanism, Unit};
 use serde::{Deserialize, Serialize};
 
-/// How two federations may differ, of which an ε says that what they tell is alike. The ε of different kinds of
+/// How the two federations differ that an ε makes hard to tell apart by what they send. The ε of different kinds of
 /// neighbours do not add up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub enum Neighbours {
     /// A row, such as an example or what is made of one, is another one.
     RowReplaced,
-    /// A row gives a gradient, or a gradient of zero.
+    /// A row gives its gradient, or a gradient of zero in its place.
     RowZeroed,
     /// All of a client's data are others.
     ClientReplaced,

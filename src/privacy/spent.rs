@@ -64,8 +64,8 @@ pub struct Guarantee {
     /// The rows that the usual figure is of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
-    /// What the ε is about. `None` of noise on a value that is not clipped, and of what an earlier version of fedround
-    /// wrote.
+    /// What the ε is about. `None` for noise on a value that is not clipped, and in what an earlier version of
+    /// fedround wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub neighbours: Option<Neighbours>,
     /// What is hidden: a row, such as an example or what is made of one, or all of a client's data. `None` of
@@ -103,21 +103,21 @@ impl Spent {
         self.guarantees.iter().any(|guarantee| guarantee.rounds > 0)
     }
 
-    /// What the rounds have spent for each kind of neighbours, by adding up. Noise of which nothing is known is not in
-    /// them.
-    pub fn totals(&self) -> Vec<Total> {
-        let mut totals: BTreeMap<Neighbours, Vec<&Guarantee>> = BTreeMap::new();
+    /// What the rounds have spent for each kind of neighbours, by adding up; `None` if some noise has no known bound.
+    pub fn totals(&self) -> Option<Vec<Total>> {
+        let mut totals: BTreeMap<Neighbours, Total> = BTreeMap::new();
         for guarantee in self.guarantees.iter().filter(|it| it.rounds > 0) {
-            if let Some(neighbours) = guarantee.neighbours {
-                totals.entry(neighbours).or_default().push(guarantee);
-            }
+            let (neighbours, epsilon) = (guarantee.neighbours?, guarantee.epsilon?);
+            let total = totals.entry(neighbours).or_insert(Total {
+                neighbours,
+                epsilon: 0.0,
+                delta: 0.0,
+            });
+            // Each has three decimals, rounded up: their sum needs no more.
+            total.epsilon = ((total.epsilon + epsilon) * 1e3).round() / 1e3;
+            total.delta += guarantee.delta;
         }
-        let total = |(neighbours, all): (Neighbours, Vec<&Guarantee>)| Total {
-            neighbours,
-            epsilon: added(all.iter().copied()),
-            delta: all.iter().map(|guarantee| guarantee.delta).sum(),
-        };
-        totals.into_iter().map(total).collect()
+        Some(totals.into_values().collect())
     }
 }
 
@@ -126,16 +126,10 @@ impl Spent {
 pub struct Total {
     /// What it is about.
     pub neighbours: Neighbours,
-    /// ε, or `None` if no bound is known.
-    pub epsilon: Option<f64>,
-    /// Its δ.
+    /// The sum of the ε.
+    pub epsilon: f64,
+    /// The sum of the δ.
     pub delta: f64,
-}
-
-/// The sum of some ε. Each has three decimals, rounded up: their sum needs no more.
-fn added<'a>(guarantees: impl Iterator<Item = &'a Guarantee>) -> Option<f64> {
-    let sum = guarantees.map(|it| it.epsilon).sum::<Option<f64>>();
-    sum.map(|sum| (sum * 1e3).round() / 1e3)
 }
 
 /// The privacy that is spent after some rounds; `None` of a program without noise on what clients tell. The
@@ -177,14 +171,16 @@ pub(crate) fn spent(
             true => NoiseSource::Reproducible,
             false => NoiseSource::System,
         },
-        epsilon: added(found.iter()),
+        epsilon: None,
         delta: found.iter().map(|m| m.delta).sum(),
         guarantees: found,
     };
-    let silent = rounds > 0 && !spent.has_noise();
-    if silent || spent.totals().len() > 1 {
-        spent.epsilon = None;
-    }
+    spent.epsilon = match spent.totals().as_deref() {
+        Some([]) => (rounds == 0).then_some(0.0),
+        Some([total]) => Some(total.epsilon),
+        // Different neighbours, or no bound.
+        Some(_) | None => None,
+    };
     Some(spent)
 }
 

@@ -90,21 +90,15 @@ fn bound(spent: &Spent) -> f64 {
 
 /// The ε of a run. A run of no round has spent nothing, and one without noise in its rounds has no ε.
 fn epsilon(spent: &Spent) -> String {
-    match spent.epsilon {
-        None if !spent.has_noise() => NO_NOISE.to_owned(),
-        None => of_each(spent).unwrap_or_else(|| NO_BOUND.to_owned()),
-        epsilon => known(epsilon),
+    match (spent.epsilon, spent.totals()) {
+        (None, _) if !spent.has_noise() => NO_NOISE.to_owned(),
+        (None, Some(totals)) => {
+            let of_each = totals.iter();
+            let of_each = of_each.map(|total| format!("{} ({})", total.epsilon, total.neighbours));
+            of_each.collect::<Vec<String>>().join(" and ")
+        }
+        (epsilon, _) => known(epsilon),
     }
-}
-
-/// The ε for each kind of neighbours, if all are known.
-fn of_each(spent: &Spent) -> Option<String> {
-    let mut places = spent.guarantees.iter();
-    let all_known = places.all(|place| place.epsilon.is_some());
-    let totals = spent.totals().into_iter();
-    let texts = totals.map(|total| format!("{} ({})", known(total.epsilon), total.neighbours));
-    let texts: Vec<String> = texts.collect();
-    (all_known && texts.len() > 1).then(|| texts.join(" and "))
 }
 
 fn known(epsilon: Option<f64>) -> String {

@@ -33,7 +33,7 @@ impl Observer for Recorder<'_> {
             self.warn_of_clients(report, round);
             if round.skipped && report.skipped() == 1 {
                 let number = round.number;
-                let text = "too few clients were there (--min-clients), the algorithm chose nobody, or noise was told in it before; later rounds like it are counted in the summary";
+                let text = "too few clients were there (--min-clients), the algorithm chose nobody, or an earlier process had told noise in it; later rounds like it are counted in the summary";
                 self.progress.warn(&format!(
                     "round {number} is skipped and the model stays unchanged: {text}"
                 ));

@@ -192,20 +192,17 @@ fn evaluations(summary: &Summary) -> Option<String> {
 
 /// The privacy that was spent.
 fn privacy(spent: &Spent) -> String {
-    let known = |total: &Total| {
-        let (epsilon, delta) = (total.epsilon?, delta_text(total.delta));
-        Some(format!(
-            "ε = {epsilon} at δ = {delta} for {}",
-            total.neighbours
-        ))
+    let total = |total: &Total| {
+        let (epsilon, delta) = (total.epsilon, delta_text(total.delta));
+        format!("ε = {epsilon} at δ = {delta} for {}", total.neighbours)
     };
-    let totals = spent.totals();
-    let known: Option<Vec<String>> = totals.iter().map(known).collect();
-    let all_known = spent.guarantees.iter().all(|place| place.epsilon.is_some());
-    let text = match known {
+    let text = match spent.totals() {
         _ if !spent.has_noise() => "no round has added noise yet".to_owned(),
-        Some(known) if all_known => known.join(" and ") + ", of what is sent with noise",
-        _ => "no bound on ε is known; summary.json says why".to_owned(),
+        Some(totals) => {
+            let totals: Vec<String> = totals.iter().map(total).collect();
+            totals.join(" and ") + ", of what is sent with noise"
+        }
+        None => "no bound on ε is known; summary.json says why".to_owned(),
     };
     match spent.noise {
         NoiseSource::Reproducible => text + "; noise from the seed keeps nothing private",

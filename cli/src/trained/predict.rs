@@ -60,9 +60,14 @@ pub(crate) fn predict(catalog: &Catalog, args: &PredictArgs) -> Result<(), CliEr
     for file in &args.files {
         match of_file(&model, file) {
             Ok(found) => predictions.extend(found),
-            // The same would happen to every other file.
-            Err(error @ CliError::Experiment { .. }) => return Err(error),
-            Err(error) => bad.push(error),
+            Err(error) => {
+                let is_of_model = matches!(error, CliError::Experiment { .. });
+                bad.push(error);
+                if is_of_model {
+                    // The same would happen to every other file.
+                    break;
+                }
+            }
         }
     }
     if !predictions.is_empty() {

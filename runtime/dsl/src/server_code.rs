@@ -179,6 +179,11 @@ impl ServerComputeCx {
 }
 
 impl PerClientCx {
+    fn qualified<'a>(&self, name: impl Into<LocalName<'a>>, loc: Loc) -> String {
+        self.graph
+            .qualified(NameUse::ServerStatePerClient, name.into(), loc)
+    }
+
     pub(crate) fn new(graph: &Graph, client: Value) -> Self {
         Self {
             graph: graph.clone(),
@@ -233,13 +238,6 @@ impl StateAccess for ServerComputeCx {
 
     fn write<'a>(&self, name: impl Into<LocalName<'a>>, value: Value, loc: Loc) {
         ServerCx::new(&self.graph).write(name, value, loc);
-    }
-}
-
-impl PerClientCx {
-    fn qualified<'a>(&self, name: impl Into<LocalName<'a>>, loc: Loc) -> String {
-        self.graph
-            .qualified(NameUse::ServerStatePerClient, name.into(), loc)
     }
 }
 

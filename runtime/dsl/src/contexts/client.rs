@@ -167,9 +167,7 @@ impl ClientCx {
         let loc = Loc::caller();
         self.write(name, value.value_in(&self.graph, loc), loc);
     }
-}
 
-impl ClientCx {
     fn qualified<'a>(&self, name: impl Into<LocalName<'a>>, loc: Loc) -> String {
         self.graph.qualified(NameUse::ClientState, name.into(), loc)
     }

@@ -136,9 +136,7 @@ impl ServerCx {
         self.graph
             .with(|builder| builder.push(PrivacyOp::Claim(dp), &[], loc));
     }
-}
 
-impl ServerCx {
     fn qualified<'a>(&self, name: impl Into<LocalName<'a>>, loc: Loc) -> String {
         self.graph.qualified(NameUse::ServerState, name.into(), loc)
     }

@@ -179,7 +179,7 @@ impl Builder {
     }
 
     /// A name of the layer being built, `layer.name`; a second layer of the same name counts on:
-    /// `fedprox.mu_2`. What is `of` this name is each layer's own: it is an error if something else has it.
+    /// `fedprox.mu_2`. It is an error if something else has the name in the same use.
     pub fn qualified(&mut self, of: NameUse, name: LocalName<'_>, loc: Loc) -> String {
         let layer = self.current_layer();
         let owner = self.module.layer_name(layer);

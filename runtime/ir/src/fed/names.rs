@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-/// What a name is of. Two different uses may have the same name.
+/// What a name stands for. The same name may have two different uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NameUse {
     /// A hyper-parameter.
@@ -50,7 +50,7 @@ pub enum LocalName<'a> {
     Own(&'a str),
     /// A part of the state of an optimizer that is kept under a name: `m` of `adam`.
     Part(&'a str, &'a str),
-    /// A part without a name.
+    /// A part of such a state that has a number instead of a name.
     NumberedPart(&'a str, usize),
     /// A value of a list, by its place in it.
     Element(&'a str, usize),
@@ -92,7 +92,7 @@ impl LocalName<'_> {
 #[derive(Debug, Default)]
 pub(super) struct Names(HashMap<(NameUse, String), Owner>);
 
-/// What has a name: the layer by its number, and the rest in words.
+/// What has a name: its layer, by number, and what it is there, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Owner {
     layer: usize,

@@ -238,7 +238,7 @@ pub enum Broken {
         /// What it is.
         found: String,
     },
-    /// A cohort that is whose fraction of the clients is none.
+    /// A cohort is drawn by a fraction of the clients outside of 0 to 1.
     #[error(
         "expected a fraction of the clients from 0 to 1, found {found}; for a number of clients, use `server.rotating(m, m)` or `server.reshuffled(m)`"
     )]

@@ -388,21 +388,6 @@ fn i10_a_cohort_is_drawn_by_a_fraction() {
     }
 }
 
-#[test]
-fn i22_an_evaluation_sets_no_states() {
-    let setting = |hook| {
-        module(hook, |b, args| {
-            let set = OpKind::Fed(FedOp::SetClientState("own".into()));
-            b.push(set, &args[..2], loc());
-            vec![args[1]]
-        })
-    };
-    verify(&setting(Hook::ClientUpdate)).unwrap();
-    let (state, hook) = ("own".to_owned(), Hook::Personalize);
-    let found = only(&setting(hook)).broken;
-    assert_eq!(found, Broken::SetInEvaluation { state, hook });
-}
-
 fn of_client(kind: &OpKind) -> bool {
     *kind == OpKind::Fed(FedOp::NumExamples)
 }

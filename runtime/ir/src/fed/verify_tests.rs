@@ -186,3 +186,18 @@ fn all_breaches_are_reported() {
     });
     assert_eq!(verify(&module).unwrap_err().0.len(), 3);
 }
+
+#[test]
+fn i22_an_evaluation_sets_no_states() {
+    let setting = |hook| {
+        module(hook, |b, args| {
+            let set = OpKind::Fed(FedOp::SetClientState("own".into()));
+            b.push(set, &args[..2], loc());
+            vec![args[1]]
+        })
+    };
+    verify(&setting(Hook::ClientUpdate)).unwrap();
+    let (state, hook) = ("own".to_owned(), Hook::Personalize);
+    let found = only(&setting(hook)).broken;
+    assert_eq!(found, Broken::SetInEvaluation { state, hook });
+}
