@@ -30,6 +30,10 @@ use crate::distilled::{FedFedNoise, FedFedRecipe, protected, released_as, report
 /// - The bound of Eq. (9) is a regularizer on `x − q(x)`, as in the authors' code, and a clip of each
 ///   image, as in the text; with `recipe = "code"` it is the regularizer alone, and no bound on privacy
 ///   is known.
+/// - The judge learns from `x_p`, clipped and noised as it will be shared; in the code it does so, too, and in
+///   Eq. (9) from `x − q(x)`.
+/// - Shared images are of inputs as they are in training, where `--augment` changes them; they are not changed
+///   again in each epoch, as they are in the code.
 /// - The loss of private and shared examples is a sum of two means, as in Eq. (10); the code has one mean
 ///   over both.
 /// - In one pass (`joint = true`), the private examples' loss is cross-entropy, whatever the base's

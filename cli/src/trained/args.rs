@@ -67,11 +67,13 @@ const PREDICT_EXAMPLES: &str = "\
 Examples:
   fedround predict runs/mnist three.png five.png
   fedround predict runs/personal --client 3 images.csv
-  fedround predict runs/adult rows.csv | jq '.[].class'
+  fedround predict runs/people rows.csv | jq '.[].class'
+  fedround predict runs/arrays new.npy
 
 A CSV file has no header, and in each row the numbers of one example, channel after channel. For
 images they are bytes, 0 to 255. If the run was on a table (csv:FILE), the CSV file has the header
-and the columns of that table without the target.
+and the columns of that table without the target. An array (np.save) has examples of the shape and
+the kind of those in training.
 
 A file that cannot be read is an error, after the classes of all others.";
 
@@ -81,7 +83,8 @@ A file that cannot be read is an error, after the classes of all others.";
 pub(crate) struct PredictArgs {
     /// Run folder
     pub run: PathBuf,
-    /// Images (PNG or JPEG), which are scaled to the size of the data's, or CSV files of rows
+    /// Images (PNG or JPEG), which are scaled to the size of the data's, arrays of NumPy (*.npy), or CSV
+    /// files of rows
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// By the own model of this client, by its number from 0 [default: the server's model]

@@ -1,4 +1,4 @@
-//! `fedround predict`: the classes of images or rows of numbers, by the model of a finished run.
+//! `fedround predict`: the classes of images, arrays or rows of numbers, by the model of a finished run.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ use crate::terminal::{print, tell};
 #[derive(Debug, Serialize)]
 struct Prediction {
     file: String,
-    /// The row of a CSV file, from 1.
+    /// The row of a CSV file, or the place of the example in an array, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     row: Option<usize>,
     class: String,
@@ -115,12 +115,10 @@ struct Trained {
 
 /// The predictions of a file.
 fn of_file(model: &Trained, file: &Path) -> Result<Vec<Prediction>, CliError> {
-    let is_csv = file
-        .extension()
-        .is_some_and(|ext| ext.eq_ignore_ascii_case("csv"));
+    let kind = FileKind::of(file);
     let is_table = matches!(model.encoding.values, InputValues::Table(_));
     PredictError::check(file, is_table)?;
-    let column = column(model, file, is_csv)?;
+    let column = column(model, file, kind)?;
     let labels = vec![0; column.len()];
     let examples = Examples::of_columns(vec![column], labels)?;
     let probabilities = model.run.predict(&examples)?;
@@ -134,7 +132,7 @@ fn of_file(model: &Trained, file: &Path) -> Result<Vec<Prediction>, CliError> {
         let all = names.iter().zip(&probabilities);
         Prediction {
             file: file.display().to_string(),
-            row: (is_csv || is_table).then_some(row + 1),
+            row: (kind != FileKind::Image || is_table).then_some(row + 1),
             class: names.get(best).cloned().unwrap_or_default(),
             probability: probabilities[best],
             probabilities: all.map(|(n, p)| (n.clone(), Value::from(*p))).collect(),
@@ -147,36 +145,59 @@ fn of_file(model: &Trained, file: &Path) -> Result<Vec<Prediction>, CliError> {
         .collect())
 }
 
+/// A kind of file, by its name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FileKind {
+    Array,
+    Csv,
+    Image,
+}
+
+impl FileKind {
+    fn of(file: &Path) -> Self {
+        let ends = |with: &str| {
+            file.extension()
+                .is_some_and(|it| it.eq_ignore_ascii_case(with))
+        };
+        match () {
+            () if ends("npy") => Self::Array,
+            () if ends("csv") => Self::Csv,
+            () => Self::Image,
+        }
+    }
+}
+
 /// A file's examples as inputs of the model.
-fn column(model: &Trained, file: &Path, is_csv: bool) -> Result<Column, CliError> {
+fn column(model: &Trained, file: &Path, kind: FileKind) -> Result<Column, CliError> {
     let encoding = &model.encoding;
     let shape = encoding.shape.clone();
-    Ok(match (&encoding.values, is_csv) {
+    Ok(match (&encoding.values, kind) {
         (InputValues::Several, _) => {
             let data = model.data.clone();
             return Err(PredictError::Words { data }.into());
         }
         (InputValues::Table(table), _) => table.encode(file)?,
-        (InputValues::Numbers(scale), true) => {
+        (_, FileKind::Array) => encoding.read_array(file)?,
+        (InputValues::Numbers(scale), FileKind::Csv) => {
             let numbers = rows(encoding, file)?.into_iter().enumerate();
             let features = encoding.features().max(1);
             let scaled = numbers.map(|(i, x_i)| scale.scaled(x_i, i % features));
             Column::floats("x", shape, scaled.collect())?
         }
-        (InputValues::Bytes { mean, std }, is_csv) => {
+        (InputValues::Bytes { mean, std }, kind) => {
             let scale = Scale::normalised(mean, std);
-            match (is_csv, &shape[..]) {
-                (true, _) => Column::bytes("x", shape, bytes(encoding, file)?, scale)?,
-                (false, &[channels, height, width]) => {
+            match (kind, &shape[..]) {
+                (FileKind::Csv, _) => Column::bytes("x", shape, bytes(encoding, file)?, scale)?,
+                (_, &[channels, height, width]) => {
                     let shape = [channels, height, width];
                     let files = ImageFiles::new(vec![file.to_owned()], shape, Fit::Stretch)?;
                     let image = files.decode_all().map_err(|e| undecodable(e, encoding))?;
                     Column::bytes("x", shape, image, scale)?
                 }
-                (false, _) => return Err(not_images(model, file)),
+                (_, _) => return Err(not_images(model, file)),
             }
         }
-        (InputValues::Numbers(_), false) => return Err(not_images(model, file)),
+        (InputValues::Numbers(_), FileKind::Image) => return Err(not_images(model, file)),
     })
 }
 

@@ -18,7 +18,7 @@ pub(crate) enum PredictError {
     )]
     Protected { data: String, attributes: String },
     #[error(
-        "{}: `{data}` is no data of images, expected a CSV file with {numbers} numbers in a row", file.display()
+        "{}: `{data}` is no data of images, expected a file *.npy, or a file *.csv with {numbers} numbers in a row", file.display()
     )]
     NotImages {
         file: PathBuf,
@@ -33,8 +33,8 @@ pub(crate) enum PredictError {
         is_table: bool,
     },
     #[error(
-        "cannot decode {} ({bytes} bytes): {message}; expected a PNG or JPEG image, or a file *.csv with {numbers} bytes, 0 to \
-         255, in a row", file.display()
+        "cannot decode {} ({bytes} bytes): {message}; expected a PNG or JPEG image, a file *.npy, or a file *.csv with {numbers} \
+         bytes, 0 to 255, in a row", file.display()
     )]
     Undecodable {
         file: PathBuf,

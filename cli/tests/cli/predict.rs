@@ -1,5 +1,6 @@
 //! Runs and files that `predict` does not take: each error says the real reason.
 
+use crate::book::arrays::npy;
 use crate::support::{Place, SMALL, real, stderr};
 
 /// Predictions fail, and the error has all of `parts`.
@@ -12,6 +13,34 @@ fn fails(place: &Place, line: &str, parts: &[&str]) {
     for other in ["--data", "--broken", "placeholder"] {
         assert!(!text.contains(other), "{line}: {text}");
     }
+}
+
+/// The rows of an array are classified as those of a CSV file with the same numbers.
+#[test]
+fn arrays_are_classified() {
+    let place = Place::new();
+    let numbers = |n: usize| (0..2 * n).map(|i| (i % 2 * 10 + i / 2 % 7) as f64 + (i % 4) as f64);
+    let x: Vec<u8> = numbers(40).flat_map(f64::to_le_bytes).collect();
+    let y: Vec<u8> = (0..40).map(|i| i % 2).collect();
+    place.write("x.npy", &npy("<f8", "40, 2", x.clone()));
+    place.write("y.npy", &npy("|u1", "40,", y));
+    place.success(
+        "run fedavg --data npy:x.npy,y.npy --clients 2 --partition iid --model logistic --set fraction=1 --rounds 2 \
+         --quiet --out out",
+    );
+    place.write("new.npy", &npy("<f8", "3, 2", x[..48].to_vec()));
+    let row = |row: &[f64]| format!("{},{}\n", row[0], row[1]);
+    let numbers: Vec<f64> = numbers(3).collect();
+    let rows: String = numbers.chunks(2).map(row).collect();
+    place.write("new.csv", rows.as_bytes());
+    let found = place.success("predict out new.npy");
+    assert_eq!(found.matches("\"row\": 3").count(), 1, "{found}");
+    let of_rows = place.success("predict out new.csv");
+    assert_eq!(found, of_rows.replace("new.csv", "new.npy"));
+    place.write("wide.npy", &npy("<f8", "1, 3", x[..24].to_vec()));
+    let expected =
+        "wide.npy: expected examples of shape 2, as in training, found floats of shape [1, 3]";
+    fails(&place, "wide.npy", &[expected]);
 }
 
 /// A model of a table whose gaps are filled knows the mean of each column of numbers.
@@ -76,7 +105,7 @@ fn protected_attributes_are_not_in_files() {
 fn what_is_no_file_is_told() {
     let place = Place::new();
     place.success(&format!("run fedavg {SMALL} --quiet --out out"));
-    place.write("x.npy", b"\x93NUMPY\x01\x00");
+    place.write("x.gif", b"\x93NUMPY\x01\x00");
     let expected = "expected a file with an image or with rows, found";
     for (file, found, help) in [
         ("absent.png", "no such file", "help: check the paths"),
@@ -96,19 +125,19 @@ fn what_is_no_file_is_told() {
     }
     fails(
         &place,
-        "x.npy",
+        "x.gif",
         &[
-            "cannot decode x.npy (8 bytes)",
-            "expected a PNG or JPEG image, or a file *.csv with 784 bytes, 0 to 255, in a row",
+            "cannot decode x.gif (8 bytes)",
+            "expected a PNG or JPEG image, a file *.npy, or a file *.csv with 784 bytes, 0 to 255, in a row",
         ],
     );
     // The others are classified.
     let row = vec!["7"; 784].join(",");
     place.write("good.csv", format!("{row}\n{row}\n").as_bytes());
-    let output = place.output("predict out x.npy good.csv absent.png");
+    let output = place.output("predict out x.gif good.csv absent.png");
     let text = stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
-    assert!(text.contains("error: cannot decode x.npy"), "{text}");
+    assert!(text.contains("error: cannot decode x.gif"), "{text}");
     assert!(text.contains("error: absent.png: "), "{text}");
     let found: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).unwrap();
     assert!(found.len() == 2 && found.iter().all(|found| found["file"] == "good.csv"));

@@ -25,6 +25,7 @@ pub fn files(place: &Place) {
     image("five.png", 1, 28);
     let row = vec!["128"; 784].join(",");
     place.write("images.csv", format!("{row}\n{row}\n").as_bytes());
+    place.write("images.npy", &npy("|u1", "2, 28, 28", vec![128; 2 * 784]));
     place.write(
         "phones.csv",
         ("speed\n".to_owned() + &"10\n".repeat(100)).as_bytes(),
@@ -48,6 +49,7 @@ fn arrays(place: &Place) {
     let y = npy("<i8", "100,", y.collect());
     let clients = (0..100_i64).flat_map(|i| (i / 25).to_le_bytes());
     let clients = npy("<i8", "100,", clients.collect());
+    place.write("new.npy", &npy("<f4", "2, 4", vec![0; 2 * 4 * 4]));
     place.write("x.npy", &x);
     place.write("y.npy", &y);
     place.write(

@@ -1,7 +1,7 @@
 //! Every `fedround` command in the README and in the book runs here, with one round and one seed, or
 //! is at least understood.
 
-mod arrays;
+pub mod arrays;
 mod files;
 pub mod reference;
 mod shell;

@@ -6,7 +6,7 @@ use super::elements::Elements;
 use super::npy::{Array, wrong};
 use crate::own::normalize::{of_channels, sample};
 use crate::own::{NumberScale, ReadOptions};
-use crate::{Column, DataError};
+use crate::{Column, DataError, InputEncoding, InputValues, Scale};
 
 /// The scale of bytes is found on so many images.
 const SAMPLE: usize = 1000;
@@ -26,6 +26,41 @@ pub(super) fn column(
         elements => {
             let (column, scale) = numbers(&path, &elements, layout, reading, train)?;
             Ok((column, Some(scale)))
+        }
+    }
+}
+
+/// The column `x` of new examples, for a model whose training examples have this encoding. An array of rank 2 has
+/// the numbers of an example channel by channel.
+pub(super) fn encoded(
+    path: &Path,
+    array: Array,
+    encoding: &InputEncoding,
+) -> Result<Column, DataError> {
+    let layout = Layout::of(path, &array)?;
+    if layout.shape != encoding.shape && layout.shape != [encoding.features()] {
+        let shape: Vec<String> = encoding.shape.iter().map(usize::to_string).collect();
+        let mut expected = format!("examples of shape {}, as in training", shape.join("x"));
+        if array.elements.len() == encoding.features() {
+            expected += " (x[None] makes an array of examples of one)";
+        }
+        return Err(wrong(path, expected, array.describe()));
+    }
+    DataError::empty_if(array.elements.len() == 0, path)?;
+    let shape = encoding.shape.clone();
+    match (&encoding.values, array.elements) {
+        (InputValues::Bytes { mean, std }, Elements::Bytes(bytes)) => {
+            let scale = Scale::normalised(mean, std);
+            Ok(Column::bytes("x", shape, layout.planes(&bytes), scale)?)
+        }
+        (InputValues::Numbers(scale), elements) if elements.kind() != "texts" => {
+            layout.check_finite(path, &elements)?;
+            let numbers = layout.scaled(path, &elements, scale)?;
+            Ok(Column::floats("x", shape, numbers)?)
+        }
+        (_, elements) => {
+            let expected = encoding.describe() + ", as in training";
+            Err(wrong(path, expected, elements.kind()))
         }
     }
 }
@@ -84,6 +119,47 @@ impl Layout {
         let plane = self.features / channels;
         at - within + within % plane * channels + within / plane
     }
+
+    /// Bytes with the channels of an example one after the other.
+    fn planes(&self, bytes: &[u8]) -> Vec<u8> {
+        let places = (0..bytes.len()).map(|at| self.place(at));
+        places.map(|at| bytes[at]).collect()
+    }
+
+    fn check_finite(&self, path: &Path, elements: &Elements) -> Result<(), DataError> {
+        let mut all = 0..elements.len();
+        let Some(at) = all.find(|&at| !elements.number(at).is_finite()) else {
+            return Ok(());
+        };
+        let found = format!("{} in example {}", elements.number(at), at / self.features);
+        Err(wrong(path, "finite numbers", found))
+    }
+
+    /// The numbers of the column.
+    fn scaled(
+        &self,
+        path: &Path,
+        elements: &Elements,
+        scale: &NumberScale,
+    ) -> Result<Vec<f32>, DataError> {
+        let numbers = elements.scaled(scale, self.features, |at| self.place(at));
+        if scale.is_finite() && numbers.iter().all(|x| x.is_finite()) {
+            return Ok(numbers);
+        }
+        let larger = |a: &usize, b: &usize| {
+            let [a, b] = [a, b].map(|&at| elements.number(at).abs());
+            a.total_cmp(&b)
+        };
+        // Of equal ones, the first.
+        let at = (0..elements.len()).rev().max_by(larger).unwrap_or(0);
+        let found = format!(
+            "{:e} in example {}",
+            elements.number(at),
+            at / self.features
+        );
+        let expected = "numbers that are at most 3.4e38 after scaling";
+        Err(wrong(path, expected, found))
+    }
 }
 
 fn images(
@@ -92,8 +168,7 @@ fn images(
     reading: &ReadOptions,
     train: &[usize],
 ) -> Result<Column, DataError> {
-    let places = (0..bytes.len()).map(|at| layout.place(at));
-    let bytes: Vec<u8> = places.map(|at| bytes[at]).collect();
+    let bytes = layout.planes(bytes);
     let Layout {
         shape, features, ..
     } = layout;
@@ -113,27 +188,11 @@ fn numbers(
     reading: &ReadOptions,
     train: &[usize],
 ) -> Result<(Column, NumberScale), DataError> {
-    let features = layout.features;
-    let mut all = 0..elements.len();
-    if let Some(at) = all.find(|&at| !elements.number(at).is_finite()) {
-        let found = format!("{} in example {}", elements.number(at), at / features);
-        return Err(wrong(path, "finite numbers", found));
-    }
-    let place = |at| layout.place(at);
-    let each = layout.shape.len() == 1;
-    let scale = reading.number_scale(train, (features, each), |at| elements.number(place(at)))?;
-    let numbers = elements.scaled(&scale, features, place);
-    if !scale.is_finite() || numbers.iter().any(|x| !x.is_finite()) {
-        let larger = |a: &usize, b: &usize| {
-            let [a, b] = [a, b].map(|&at| elements.number(at).abs());
-            a.total_cmp(&b)
-        };
-        // Of equal ones, the first.
-        let at = (0..elements.len()).rev().max_by(larger).unwrap_or(0);
-        let found = format!("{:e} in example {}", elements.number(at), at / features);
-        let expected = "numbers that are at most 3.4e38 after scaling";
-        return Err(wrong(path, expected, found));
-    }
+    layout.check_finite(path, elements)?;
+    let of_each = (layout.features, layout.shape.len() == 1);
+    let number = |at| elements.number(layout.place(at));
+    let scale = reading.number_scale(train, of_each, number)?;
+    let numbers = layout.scaled(path, elements, &scale)?;
     let column = Column::floats("x", layout.shape, numbers)?;
     Ok((column.with_black(scale.black()), scale))
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::labels::Names;
 use super::{OwnDataError, ReadOptions};
-use crate::{DataError, Dataset, Examples};
+use crate::{Column, DataError, Dataset, Examples, InputEncoding};
 use column::column;
 use elements::Elements;
 use npy::Array;
@@ -72,6 +72,17 @@ pub(super) fn read(
     data.notes = note.into_iter().chain(data.notes).collect();
     data.numbers = scale;
     Ok(data)
+}
+
+impl InputEncoding {
+    /// The examples of a file `*.npy` as a column `x`, for a model whose training examples had this encoding. Channels
+    /// may come first or last, or the numbers of an example may be in one row, channel by channel.
+    ///
+    /// # Errors
+    /// The file is damaged, or its examples have another shape or other elements than those of training.
+    pub fn read_array(&self, path: &Path) -> Result<Column, DataError> {
+        column::encoded(path, npy::read_file(path)?, self)
+    }
 }
 
 fn plain(x: &Path, y: &Path) -> Result<Part, DataError> {
